@@ -58,7 +58,6 @@ const APP_PAGES = [
   '/admin',
   '/admin?tab=usage',
   '/admin?tab=usage&group_by=vendor',
-  '/admin?tab=messages',
   '/admin?tab=money',
   '/admin?tab=jobs',
   '/admin?tab=switches',
@@ -66,10 +65,15 @@ const APP_PAGES = [
   '/admin?tab=audit',
   '/shop/orders',
   '/shop/orders?q=nobody&status=refunded',
+  '/shop/discounts',
+  '/shop/inbox',
+  '/shop/disputes',
 ]
 const STOREFRONT_PAGES = [
   '/',
   '/pricing?canceled=true',
+  '/products/pro?code=SUMMER',
+  '/products/pro/changelog',
   '/login?redirect=/api/checkout?tier=pro',
   '/contact',
   '/recover',

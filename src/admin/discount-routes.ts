@@ -16,7 +16,7 @@ import {
 
 const tags = ['admin']
 
-type Deps = Pick<Platform, 'db' | 'clock'> & { processor: Processor | null }
+type Deps = Pick<Platform, 'config' | 'db' | 'clock'> & { processor: Processor | null }
 
 export function adminDiscountRoutes(app: App, deps: Deps): void {
   app.get(
@@ -30,7 +30,7 @@ export function adminDiscountRoutes(app: App, deps: Deps): void {
       },
       config: { access: 'superuser' },
     },
-    async () => ({ discounts: await listDiscounts(deps.db) }),
+    async () => ({ discounts: await listDiscounts(deps) }),
   )
 
   app.post(

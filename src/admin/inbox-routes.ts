@@ -1,5 +1,6 @@
 /** The inbox of the contact form, for superusers. */
 import { Type } from 'typebox'
+import { listSuperusers } from '#identity/admin/administration.ts'
 import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { CountedPaged, PageQuery } from '#platform/http/keyset.ts'
@@ -29,11 +30,29 @@ export function adminInboxRoutes(app: App, deps: InboxDeps): void {
           open: Type.Optional(Type.Boolean({ description: 'Only open, or only closed messages' })),
           ...PageQuery,
         }),
-        response: { 200: Type.Object({ messages: Type.Array(InboxMessage), ...CountedPaged }) },
+        response: {
+          200: Type.Object({
+            messages: Type.Array(InboxMessage),
+            superusers: Type.Array(
+              Type.Object(
+                { id: Type.String(), email: Type.String(), full_name: Nullable(Type.String()) },
+                { title: 'Superuser' },
+              ),
+              { description: 'To whom messages can be assigned' },
+            ),
+            ...CountedPaged,
+          }),
+        },
       },
       config: { access: 'superuser' },
     },
-    ({ query: { open, ...asked } }) => listContactMessages(deps.db, asked, open),
+    async ({ query: { open, ...asked } }) => {
+      const [listed, superusers] = await Promise.all([
+        listContactMessages(deps.db, asked, open),
+        listSuperusers(deps.db),
+      ])
+      return { ...listed, superusers }
+    },
   )
 
   app.post(

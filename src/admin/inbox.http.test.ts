@@ -24,6 +24,11 @@ test('a superuser answers, assigns, closes and reopens a message', async (t) => 
 
   assert.equal((await change('assign', { user_id: root.userId })).body.assigned_to, root.userId)
   const eve = await shop.as('eve')
+  const { superusers } = (await root.get('/api/admin/contact-messages')).body
+  assert.deepEqual(
+    superusers.map(({ id, email }: { id: string; email: string }) => [id, email]),
+    [[root.userId, root.email]],
+  )
   assert.equal((await change('assign', { user_id: eve.userId })).status, 422)
   assert.equal((await change('assign', { user_id: null })).body.assigned_to, null)
 

@@ -16,7 +16,7 @@ import {
   listReleasesOf,
   NOTES_MAX,
   publishRelease,
-  type ReleaseDeps,
+  type ReleaseEditingDeps,
   type ReleaseRequest,
   ReleaseView,
   uploadRelease,
@@ -38,7 +38,7 @@ const ReleaseForm = Type.Object({
   file: Type.Unsafe<unknown>({ type: 'string', format: 'binary', description: 'A ZIP' }),
 })
 
-type Deps = ReleaseDeps & { temporaryFiles: TemporaryFiles }
+type Deps = ReleaseEditingDeps & { temporaryFiles: TemporaryFiles }
 
 export async function adminReleaseRoutes(app: App, deps: Deps): Promise<void> {
   app.get(

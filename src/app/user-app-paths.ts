@@ -34,6 +34,9 @@ export const USER_APP_PATHS = [
   '/shop',
   '/shop/orders',
   '/shop/orders/$id',
+  '/shop/discounts',
+  '/shop/inbox',
+  '/shop/disputes',
 ] as const
 
 const PATTERNS = USER_APP_PATHS.map(

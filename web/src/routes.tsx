@@ -307,30 +307,14 @@ const appPages = [
     validateSearch: (
       search,
     ): {
-      tab?:
-        | 'usage'
-        | 'messages'
-        | 'money'
-        | 'jobs'
-        | 'switches'
-        | 'invitations'
-        | 'audit'
-        | undefined
+      tab?: 'usage' | 'money' | 'jobs' | 'switches' | 'invitations' | 'audit' | undefined
       user?: string | undefined
       action?: string | undefined
       page?: number | undefined
       days?: 7 | 90 | undefined
       group_by?: AllUsageGrouping | undefined
     } => ({
-      tab: parseChoice(search.tab, [
-        'usage',
-        'messages',
-        'money',
-        'jobs',
-        'switches',
-        'invitations',
-        'audit',
-      ]),
+      tab: parseChoice(search.tab, ['usage', 'money', 'jobs', 'switches', 'invitations', 'audit']),
       user: parseText(search.user),
       action: parseText(search.action),
       page: parseNumber(search.page, 1, 1_000_000),
@@ -383,6 +367,26 @@ const shopPages = [
     getParentRoute: () => shopLayout,
     path: '/shop/orders/$id',
     component: lazyPage(() => import('./shop/order-page.tsx'), 'OrderPage'),
+  }),
+  createRoute({
+    getParentRoute: () => shopLayout,
+    path: '/shop/discounts',
+    component: lazyPage(() => import('./shop/discounts-page.tsx'), 'DiscountsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => shopLayout,
+    path: '/shop/inbox',
+    validateSearch: (search): { closed?: true | undefined; message?: string | undefined } => ({
+      closed: parseTrue(search.closed),
+      message: parseText(search.message),
+    }),
+    component: lazyPage(() => import('./shop/inbox-page.tsx'), 'InboxPage'),
+  }),
+  createRoute({
+    getParentRoute: () => shopLayout,
+    path: '/shop/disputes',
+    validateSearch: (search): { open?: true | undefined } => ({ open: parseTrue(search.open) }),
+    component: lazyPage(() => import('./shop/disputes-page.tsx'), 'DisputesPage'),
   }),
 ] as const
 

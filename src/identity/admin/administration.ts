@@ -107,6 +107,20 @@ async function lockSuperusers(tx: Db): Promise<{ id: string }[]> {
   return locked
 }
 
+const SUPERUSERS_MAX = 100
+
+/** Lists those who may answer messages and handle orders. */
+export function listSuperusers(db: Db) {
+  return db
+    .selectFrom('users')
+    .select(['id', 'email', 'full_name'])
+    .where(isSuperuser)
+    .where('is_active', '=', true)
+    .orderBy('email')
+    .limit(SUPERUSERS_MAX)
+    .execute()
+}
+
 /** Returns the addresses of the users that still exist, by id. */
 export async function findEmails(db: Db, userIds: string[]): Promise<Map<string, string>> {
   if (userIds.length === 0) return new Map()

@@ -11,6 +11,8 @@ test('a code for owners of a product works for them alone, and not on the paymen
   const form = { code: 'Loyal', percent_off: 20, tiers: ['enterprise'], owners_of: 'basic' }
   const made = await root.post('/api/admin/discounts', form)
   assert.equal(made.status, 201, made.text)
+  const { storefront } = shop.config.urls
+  assert.equal(made.body.link, `${storefront}/api/checkout?tier=enterprise&code=Loyal`)
   assert.equal(await price(shop, ada, 'enterprise', 'LOYAL'), 39_920)
   assert.equal(await price(shop, eve, 'enterprise', 'LOYAL'), 'promotion_code_unusable')
   assert.equal(await price(shop, ada, 'pro', 'LOYAL'), 'promotion_code_unusable')
@@ -35,7 +37,11 @@ test('a code for owners of a product works for them alone, and not on the paymen
     201,
     'the name is free again',
   )
-  assert.equal((await root.get('/api/admin/discounts')).body.discounts.length, 1)
+  const { discounts } = (await root.get('/api/admin/discounts')).body
+  assert.deepEqual(
+    discounts.map(({ link }: { link: string }) => link),
+    [`${storefront}/pricing?code=LOYAL`],
+  )
 })
 
 test('a code ends with its time and its uses', async (t) => {

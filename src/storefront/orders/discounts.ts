@@ -45,17 +45,26 @@ export const DiscountForm = Type.Object({
 export type DiscountForm = Static<typeof DiscountForm>
 
 export const DiscountView = Type.Object(
-  { id: Type.String(), code: Type.String(), ...Fields, created_at: Instant },
+  {
+    id: Type.String(),
+    code: Type.String(),
+    ...Fields,
+    created_at: Instant,
+    link: Type.String({ description: 'The link to share, which carries the code' }),
+  },
   { title: 'Discount' },
 )
 export type DiscountView = Static<typeof DiscountView>
 
 type Row = Selectable<Tables['discounts']>
-type Deps = Pick<Platform, 'db' | 'clock'> & { processor: Processor | null }
+type Deps = Pick<Platform, 'config' | 'db' | 'clock'> & { processor: Processor | null }
 
 const LISTED_MAX = 1_000
 
-export async function listDiscounts(db: Db): Promise<DiscountView[]> {
+export async function listDiscounts({
+  config,
+  db,
+}: Pick<Platform, 'config' | 'db'>): Promise<DiscountView[]> {
   const rows = await db
     .selectFrom('discounts')
     .selectAll()
@@ -63,7 +72,7 @@ export async function listDiscounts(db: Db): Promise<DiscountView[]> {
     .orderBy('created_at', 'desc')
     .limit(LISTED_MAX)
     .execute()
-  return rows.map(viewDiscount)
+  return rows.map((row) => viewDiscount(config, row))
 }
 
 /** Returns a live discount by its code, in any case. */
@@ -115,7 +124,7 @@ export async function createDiscount(
     await deps.db.deleteFrom('discounts').where('id', '=', row.id).execute()
     throw error
   }
-  return viewDiscount(row)
+  return viewDiscount(deps.config, row)
 }
 
 function buildRow(form: DiscountForm, now: string): Row {
@@ -205,7 +214,7 @@ export async function deleteDiscount(deps: Deps, actorId: string, id: string): P
   })
 }
 
-function viewDiscount(row: Row): DiscountView {
+function viewDiscount(config: Platform['config'], row: Row): DiscountView {
   return {
     id: row.id,
     code: row.code,
@@ -217,5 +226,14 @@ function viewDiscount(row: Row): DiscountView {
     redemptions_max: row.redemptions_max,
     until: row.until_at,
     created_at: row.created_at,
+    link: buildLink(config, row),
   }
+}
+
+/** A code for one product leads to its payment page, another one to the prices. */
+function buildLink({ urls }: Platform['config'], { code, tiers_json }: Row): string {
+  const [tier, ...others] = tiers_json ?? []
+  return tier === undefined || others.length > 0
+    ? `${urls.storefront}/pricing?code=${code}`
+    : `${urls.storefront}/api/checkout?tier=${encodeURIComponent(tier)}&code=${code}`
 }

@@ -3,11 +3,13 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { App } from '#platform/http/app.ts'
+import { FOREVER, SharedContent } from './shared-reply.ts'
 
 const FILES = {
   'storefront.css': 'text/css; charset=utf-8',
   'storefront.js': 'text/javascript; charset=utf-8',
   'mark.svg': 'image/svg+xml',
+  'social.png': 'image/png',
 }
 
 /** The proof-of-work solver of the package altcha-lib. Few browsers ever load it. */
@@ -19,7 +21,7 @@ const loaded = Object.entries(FILES).map(([name, type]) => {
   return {
     name,
     type,
-    content,
+    content: new SharedContent(content),
     tag: createHash('sha256').update(content).digest('base64url').slice(0, 12),
   }
 })
@@ -35,7 +37,7 @@ export function assetUrl(name: keyof typeof FILES): string {
 export function assetRoutes(app: App): void {
   for (const { name, type, content } of loaded) {
     app.get(`/assets/${name}`, { config: { access: 'anyone' } }, (_request, reply) =>
-      reply.type(type).header('cache-control', 'public, max-age=31536000, immutable').send(content),
+      content.send(reply.type(type), FOREVER),
     )
   }
   for (const name of SOLVER_FILES) {
@@ -48,10 +50,5 @@ export function assetRoutes(app: App): void {
   }
   app.get('/favicon.ico', { config: { access: 'anyone' } }, (_request, reply) =>
     reply.redirect(assetUrl('mark.svg'), 302),
-  )
-  app.get('/robots.txt', { config: { access: 'anyone' } }, (_request, reply) =>
-    reply
-      .type('text/plain; charset=utf-8')
-      .send('User-agent: *\nDisallow: /api/\nDisallow: /dashboard\nDisallow: /login\n'),
   )
 }

@@ -6,10 +6,12 @@ export type ContactParts = {
   error: string | null
 }
 
+export const CONTACT_LEAD = 'We read every message and usually reply within one working day.'
+
 export function contactPage({ values, error }: ContactParts): Html {
   return html`<div class="narrow">
 <h1>Contact us</h1>
-<p class="lead">We read every message and usually reply within one working day.</p>
+<p class="lead">${CONTACT_LEAD}</p>
 ${error && html`<div class="notice bad" role="alert"><p>${error}</p></div>`}
 <form class="card" method="post" action="/contact">
 <div class="field"><label for="name">Name</label><input id="name" name="name" autocomplete="name" required maxlength="200" value="${values.name}"></div>

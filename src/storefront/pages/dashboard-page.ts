@@ -5,6 +5,7 @@ import type { ProductList } from '../products/product-list.ts'
 import { isCurrent, isEnded } from '../purchases/store.ts'
 import type { PurchaseStatus } from '../tables.ts'
 import type { Dashboard, OwnedProduct } from './dashboard-data.ts'
+import { bytes, day } from './formats.ts'
 
 export function dashboardPage(
   productList: ProductList,
@@ -137,14 +138,4 @@ function history(downloads: Dashboard['downloads']): Html {
     (row) =>
       html`<tr><td>${row.downloaded_at.slice(0, 16).replace('T', ' ')}</td><td>${row.version}</td><td>${row.ip_address}</td><td>${row.country ?? '–'}</td></tr>`,
   )}</tbody></table></div></section>`
-}
-
-function day(instant: string): Html {
-  return html`<time datetime="${instant}">${new Date(instant).toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' })}</time>`
-}
-
-function bytes(count: number): string {
-  const units = ['B', 'KB', 'MB', 'GB']
-  const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(count, 1)) / 3))
-  return `${(count / 1000 ** power).toFixed(power === 0 ? 0 : 1)} ${units[power]}`
 }

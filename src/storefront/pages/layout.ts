@@ -1,12 +1,15 @@
 import type { FastifyReply } from 'fastify'
 import type { Config } from '#config/config.ts'
 import type { Caller } from '#platform/http/access-control.ts'
+import { PAGE_HEADERS } from '#platform/http/headers.ts'
 import { type Html, html, page, raw } from '#platform/http/html.ts'
 import { getBrand } from '../brand.ts'
 import type { Listed, ProductList } from '../products/product-list.ts'
 import { assetUrl } from './assets.ts'
-
-export type LayoutDeps = Listed & { config: Config }
+import { type LegalDeps, type LegalPage, listLegalPages } from './legal-pages.ts'
+import { type Listing, listingTags } from './listing.ts'
+import { notFoundPage } from './message-page.ts'
+import { REVALIDATE, SharedContent } from './shared-reply.ts'
 
 export type PageParts = {
   title: string
@@ -15,21 +18,41 @@ export type PageParts = {
   caller: Caller | null
   /** The navigation item to mark as current. */
   path?: string
+  /** How search engines and social networks show the page. Without it they leave the page out. */
+  listing?: Listing
   status?: number
   /** Reloads the page after this many seconds. */
   refreshSeconds?: number
 }
 
+export type LayoutDeps = LegalDeps & Listed & { config: Config }
+
 /**
  * Sends a page in the shop's layout. Its content security policy allows only the shop's own files.
  */
-export function sendPage(reply: FastifyReply, deps: LayoutDeps, parts: PageParts): FastifyReply {
+export async function sendPage(
+  reply: FastifyReply,
+  deps: LayoutDeps,
+  parts: PageParts,
+): Promise<FastifyReply> {
   reply.headers({ 'content-security-policy': policy(deps), 'referrer-policy': 'same-origin' })
   if (parts.refreshSeconds) reply.header('refresh', String(parts.refreshSeconds))
-  return page(reply, document(deps.config, parts), parts.status)
+  const content = document(deps.config, parts, await listLegalPages(deps))
+  if (parts.caller !== null || !parts.listing) return page(reply, content, parts.status)
+  reply.headers(PAGE_HEADERS).type('text/html; charset=utf-8')
+  return new SharedContent(`<!doctype html>\n${content.markup}`).send(reply, REVALIDATE)
 }
 
-function document(config: Config, { title, body, caller, path }: PageParts): Html {
+export function sendNotFound(
+  reply: FastifyReply,
+  deps: LayoutDeps,
+  caller: Caller | null,
+): Promise<FastifyReply> {
+  return sendPage(reply, deps, { title: 'Not found', body: notFoundPage(), caller, status: 404 })
+}
+
+function document(config: Config, parts: PageParts, legalPages: readonly LegalPage[]): Html {
+  const { title, body, caller, path, listing } = parts
   const brand = getBrand(config)
   const link = (to: string, label: string) =>
     html`<a href="${to}"${to === path ? raw(' aria-current="page"') : ''}>${label}</a>`
@@ -39,9 +62,10 @@ function document(config: Config, { title, body, caller, path }: PageParts): Htm
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${title} · ${brand}</title>
+${listing ? listingTags(config, title, listing) : html`<meta name="robots" content="noindex">`}
 <link rel="icon" href="${assetUrl('mark.svg')}" type="image/svg+xml">
 <link rel="stylesheet" href="${assetUrl('storefront.css')}">
-<script src="${assetUrl('storefront.js')}" defer></script>
+${!listing && html`<script src="${assetUrl('storefront.js')}" defer></script>`}
 </head>
 <body>
 <a class="skip" href="#main">Skip to content</a>
@@ -58,6 +82,7 @@ ${caller ? [link('/dashboard', 'Your purchases'), html`<form method="post" actio
 <a href="/recover">Lost your key?</a>
 <a href="/withdraw">Withdraw from a purchase</a>
 <a href="/contact">Contact</a>
+${legalPages.map(({ path, title }) => html`<a href="${path}">${title}</a>`)}
 <a href="${config.urls.frontend}">Your account</a>
 </div></footer>
 </body>

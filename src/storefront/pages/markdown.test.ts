@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { markdown } from './markdown.ts'
+import { markdown, plainText } from './markdown.ts'
 
 test('renders the Markdown of a description as HTML', () => {
   const table: Record<string, string> = {
@@ -19,10 +19,33 @@ test('renders the Markdown of a description as HTML', () => {
       '<p><a href="https://example.com/a?b=1&amp;c"><strong>Here</strong></a></p>',
     '[us](/contact), [mail](mailto:a@b.example)':
       '<p><a href="/contact">us</a>, <a href="mailto:a@b.example">mail</a></p>',
+    'Run:\n```sh\nnpm ci # <once>\n\n- not a list\n```\nDone.':
+      '<p>Run:</p><pre tabindex="0"><code>npm ci # &lt;once&gt;\n\n- not a list</code></pre><p>Done.</p>',
+    '```\nopen to the end': '<pre tabindex="0"><code>open to the end</code></pre>',
     '5 * 3 * 2, snake_case, 2 ** 3': '<p>5 * 3 * 2, snake_case, 2 ** 3</p>',
   }
   for (const [text, markup] of Object.entries(table))
     assert.equal(markdown(text).markup, markup, text)
+})
+
+test('headings continue the levels of the page without a gap', () => {
+  const tags = (text: string, heading: number) =>
+    [...markdown(text, { heading }).markup.matchAll(/<(h\d)>/g)].map(([, tag]) => tag)
+  assert.deepEqual(tags('## A\n#### B\n## C\n### D', 2), ['h2', 'h3', 'h2', 'h3'])
+  assert.deepEqual(tags('### A\n# B\n## C', 3), ['h3', 'h3', 'h4'])
+  assert.deepEqual(tags('# A\n## B\n### C\n#### D', 4), ['h4', 'h5', 'h6', 'h6'])
+})
+
+test('a thousand marks in one paragraph are rendered', () => {
+  const { markup } = markdown('**a** and `b` '.repeat(10_000))
+  assert.equal(markup.match(/<strong>/g)?.length, 10_000)
+})
+
+test('the plain text of Markdown has no marks', () => {
+  assert.equal(
+    plainText('# Kit\n\nFast **and** `safe`: [docs](https://a.example).\n- one\n```\ncode\n```'),
+    'Kit Fast and safe: docs. one code',
+  )
 })
 
 test('a description cannot inject HTML or a script', () => {
@@ -36,7 +59,7 @@ test('a description cannot inject HTML or a script', () => {
   for (const text of hostile)
     assert.doesNotMatch(markdown(text).markup, /<(script|img)|href="(java|\/\/)|"onmouse/, text)
   const allowed =
-    /<\/?(?:p|h3|ul|li|strong|em|code)>|<ol start="\d+">|<\/ol>|<a href="[^"<>]*">|<\/a>/g
+    /<\/?(?:p|h3|ul|li|strong|em|code)>|<pre tabindex="0">|<\/pre>|<ol start="\d+">|<\/ol>|<a href="[^"<>]*">|<\/a>/g
   const piece = fc.constantFrom(
     '*',
     '**',
@@ -54,6 +77,7 @@ test('a description cannot inject HTML or a script', () => {
     '- ',
     '1. ',
     '# ',
+    '```',
     'word',
     ' ',
   )

@@ -1,35 +1,57 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyRequest } from 'fastify'
 import type { CatalogueProduct, Tier } from '#catalogue/catalogue.ts'
 import type { Platform } from '#platform/platform.ts'
-import { isForSale, type ProductDeps } from '../products/releases.ts'
+import { findCurrentRelease, type ProductDeps, type ReleaseFiles } from '../products/releases.ts'
 import { readAllowance } from '../purchases/allowance.ts'
 import * as purchaseStore from '../purchases/store.ts'
 
-/** A product, whether the visitor owns it, and whether it is for sale. */
-export type Offer = { product: CatalogueProduct; isOwned: boolean; isForSale: boolean }
+export type OfferDeps = Pick<Platform, 'config' | 'db'> & ProductDeps
+
+/** A product, whether the visitor owns it, and the newest release. */
+export type Offer = {
+  product: CatalogueProduct
+  isOwned: boolean
+  isForSale: boolean
+  release: ReleaseFiles | null
+}
 
 const PATIENCE_MS = 3_000
+const CODE_LENGTH_MAX = 100
 
 /** Lists all products on sale. */
-export async function listOffers(
-  deps: Pick<Platform, 'config' | 'db'> & ProductDeps,
-  userId: string | null,
-): Promise<Offer[]> {
+export async function listOffers(deps: OfferDeps, userId: string | null): Promise<Offer[]> {
   const products = deps.productList.sold
-  const isSold = await Promise.all(products.map(({ tier }) => isSoldInTime(deps, tier)))
+  const releases = await Promise.all(products.map(({ tier }) => findReleaseInTime(deps, tier)))
   const purchases = userId === null ? [] : await purchaseStore.listOfUser(deps.db, userId)
   const current = await Promise.all(purchases.map((row) => readAllowance(deps, row)))
   const owned = current.filter(purchaseStore.isOwned).map(({ tier }) => tier)
-  return products.map((product, index) => ({
-    product,
-    isOwned: owned.includes(product.tier),
-    isForSale: isSold[index] === true,
-  }))
+  return products.map((product, index) => {
+    const release = releases[index] ?? null
+    return {
+      product,
+      isOwned: owned.includes(product.tier),
+      isForSale: release !== null && deps.productList.canCharge(product.tier),
+      release,
+    }
+  })
 }
 
 /**
- * Returns false when the file store does not answer in time, so that the page never waits for it.
+ * Returns null when the file store does not answer in time, so that the page never waits for it.
  */
-function isSoldInTime(deps: ProductDeps, tier: Tier): Promise<boolean> {
-  return Promise.race([isForSale(deps, tier), sleep(PATIENCE_MS, false, { ref: false })])
+function findReleaseInTime(deps: ProductDeps, tier: Tier): Promise<ReleaseFiles | null> {
+  return Promise.race([findCurrentRelease(deps, tier), sleep(PATIENCE_MS, null, { ref: false })])
+}
+
+/** Returns the promotion code of a link such as `/pricing?code=SUMMER`. */
+export function readCode(request: FastifyRequest): string | null {
+  const { code } = request.query as { code?: unknown }
+  const isCode = typeof code === 'string' && code !== '' && code.length <= CODE_LENGTH_MAX
+  return isCode ? code : null
+}
+
+/** Keeps the promotion code on the way to the checkout. */
+export function withCode(path: string, code: string | null): string {
+  return code === null ? path : `${path}?code=${encodeURIComponent(code)}`
 }

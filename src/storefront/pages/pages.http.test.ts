@@ -3,7 +3,15 @@ import { test } from 'node:test'
 import { openShop } from '#testing/buyer.ts'
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
-const PAGES = ['/', '/pricing', '/login', '/contact', '/recover']
+const PAGES = [
+  '/',
+  '/pricing',
+  '/products/pro',
+  '/products/pro/changelog',
+  '/login',
+  '/contact',
+  '/recover',
+]
 
 test('every page is complete, works without scripts, and loads only its own assets', async (t) => {
   const shop = await openShop(t)
@@ -40,7 +48,7 @@ test('the home page shows three tiers with their prices and features', async (t)
     ['pro', '299', 'RAG pipeline'],
     ['enterprise', '499', 'Fine-tuning scripts'],
   ]) {
-    assert.ok(text.includes(`/api/checkout?tier=${tier}`))
+    assert.ok(text.includes(`/products/${tier}#buy`))
     assert.ok(text.includes(`$${price}`))
     assert.ok(text.includes(feature ?? ''))
   }

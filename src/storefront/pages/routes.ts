@@ -10,6 +10,7 @@ import { Problem } from '#platform/problem.ts'
 import { platformProblem } from '#platform/problems.ts'
 import { STOREFRONT_API } from '../api-path.ts'
 import { getBrand } from '../brand.ts'
+import type { ClaimDeps } from '../claims/claims.ts'
 import { type ContactDeps, ContactForm, sendMessage } from '../contact/contact.ts'
 import type { DownloadDeps } from '../downloads/downloads.ts'
 import { type CheckoutState, confirmCheckout, type PaymentDeps } from '../payments/payments.ts'
@@ -27,15 +28,16 @@ import {
 } from '../sessions/sessions.ts'
 import type { WithdrawalDeps } from '../withdrawals/withdrawals.ts'
 import { assetRoutes } from './assets.ts'
-import { contactPage, contactSentPage } from './contact-page.ts'
+import { CONTACT_LEAD, contactPage, contactSentPage } from './contact-page.ts'
 import { readDashboard } from './dashboard-data.ts'
 import { dashboardPage } from './dashboard-page.ts'
-import { sendPage } from './layout.ts'
+import { guestPages } from './guest-routes.ts'
+import { sendNotFound, sendPage } from './layout.ts'
 import { type LoginParts, loginPage } from './login-page.ts'
-import { notFoundPage } from './message-page.ts'
-import { homePage, pricingPage } from './offer-pages.ts'
-import { listOffers } from './offers.ts'
+import { offerRoutes } from './offer-routes.ts'
+import { productRoutes } from './product-routes.ts'
 import { recoveryPage } from './recovery-page.ts'
+import { sitemapRoutes } from './sitemap.ts'
 import { withdrawalPages } from './withdrawal-pages.ts'
 
 const ANYONE = { config: { access: 'anyone' as const } }
@@ -58,7 +60,8 @@ export type PageDeps = SessionDeps &
   DownloadDeps &
   RecoveryDeps &
   ContactDeps &
-  WithdrawalDeps
+  WithdrawalDeps &
+  ClaimDeps
 
 export function pageRoutes(app: App, deps: PageDeps): void {
   const { config } = deps
@@ -75,18 +78,9 @@ export function pageRoutes(app: App, deps: PageDeps): void {
 
   assetRoutes(app)
 
-  app.get('/', ANYONE, async (request, reply) => {
-    const caller = await findCaller(request)
-    const offers = await listOffers(deps, caller?.userId ?? null)
-    return show(reply, caller, 'Starter kits for AI products', homePage(getBrand(config), offers))
-  })
-
-  app.get('/pricing', ANYONE, async (request, reply) => {
-    const caller = await findCaller(request)
-    const isCanceled = readQuery(request).canceled === 'true'
-    const offers = await listOffers(deps, caller?.userId ?? null)
-    return show(reply, caller, 'Pricing', pricingPage(offers, isCanceled), 200, '/pricing')
-  })
+  offerRoutes(app, deps)
+  productRoutes(app, deps)
+  sitemapRoutes(app, deps)
 
   app.get('/login', ANYONE, async (request, reply) => {
     const redirect = safeRedirect(parseRedirect(request.url))
@@ -168,7 +162,16 @@ export function pageRoutes(app: App, deps: PageDeps): void {
   app.get('/contact', ANYONE, async (request, reply) => {
     const caller = await findCaller(request)
     const values = caller ? { email: caller.email } : {}
-    return show(reply, caller, 'Contact', contactPage({ values, error: null }), 200, '/contact')
+    return sendPage(reply, deps, {
+      title: 'Contact',
+      body: contactPage({ values, error: null }),
+      caller,
+      path: '/contact',
+      listing: {
+        path: '/contact',
+        description: `Ask ${getBrand(config)} a question. ${CONTACT_LEAD}`,
+      },
+    })
   })
 
   app.post('/contact', COUNTED, async (request, reply) => {
@@ -199,27 +202,40 @@ export function pageRoutes(app: App, deps: PageDeps): void {
   })
 
   withdrawalPages(app, deps)
+  guestPages(app, deps)
 
   // Unknown addresses: a page for people, the JSON error of the contract for programs.
   app.get('/*', ANYONE, async (request, reply) => {
     if (STOREFRONT_API.test(canonicalPath(request.url))) throw platformProblem('not_found')
-    return show(reply, await findCaller(request), 'Not found', notFoundPage(), 404)
+    return sendNotFound(reply, deps, await findCaller(request))
   })
 
   function showLogin(
     reply: FastifyReply,
-    parts: Omit<LoginParts, 'frontendUrl'>,
+    parts: Omit<LoginParts, 'frontendUrl' | 'guestAddress'>,
     status: number,
-  ): FastifyReply {
+  ): Promise<FastifyReply> {
     return show(
       reply,
       null,
       'Sign in',
-      loginPage({ ...parts, frontendUrl: config.urls.frontend }),
+      loginPage({
+        ...parts,
+        frontendUrl: config.urls.frontend,
+        guestAddress: findGuestAddress(config, parts.redirect),
+      }),
       status,
       '/login',
     )
   }
+}
+
+/** Returns the guest checkout of a target that is a checkout of a product; null otherwise. */
+function findGuestAddress({ signUp }: PageDeps['config'], redirect: string): string | null {
+  const target = new URL(redirect, 'http://storefront.invalid')
+  if (signUp.invitedOnly || target.pathname !== '/api/checkout') return null
+  if (target.searchParams.has('from') || target.searchParams.has('renew')) return null
+  return `/checkout${target.search}`
 }
 
 /** Longest wait for the processor. After it, the page shows "pending" and reloads. */

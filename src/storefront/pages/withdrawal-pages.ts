@@ -13,13 +13,13 @@ import {
   WithdrawalForm,
   type WithdrawalView,
 } from '../withdrawals/withdrawals.ts'
-import { sendPage } from './layout.ts'
+import { type LayoutDeps, sendPage } from './layout.ts'
 
 const TITLE = 'Withdraw from a purchase'
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const isWithdrawalForm = Compile(WithdrawalForm)
 
-type Deps = SessionDeps & WithdrawalDeps
+type Deps = SessionDeps & WithdrawalDeps & LayoutDeps
 type Values = Partial<Record<'order' | 'email' | 'reason' | 'id', string>>
 
 export function withdrawalPages(app: App, deps: Deps): void {

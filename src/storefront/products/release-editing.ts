@@ -21,7 +21,8 @@ import * as store from './release-store.ts'
 import { listFileReleases, type ProductDeps, VERSION } from './releases.ts'
 import { folderOf } from './uploaded-folder.ts'
 
-export type ReleaseDeps = Pick<Platform, 'config' | 'db' | 'clock' | 'bus' | 'log'> & ProductDeps
+export type ReleaseEditingDeps = Pick<Platform, 'config' | 'db' | 'clock' | 'bus' | 'log'> &
+  ProductDeps
 
 /** Null: the command line. */
 export type ReleaseRequest = { actorId: string | null; tier: Tier; version: string }
@@ -57,7 +58,7 @@ const LEFT_OUT_MAX = 200
 const STORED_AT_ONCE = 8
 
 /** Lists the releases of a product, newest first. @throws Problem 404 */
-export async function listReleasesOf(deps: ReleaseDeps, tier: Tier): Promise<ReleaseView[]> {
+export async function listReleasesOf(deps: ReleaseEditingDeps, tier: Tier): Promise<ReleaseView[]> {
   requireProduct(deps, tier)
   const rows = await store.listOfTier(deps.db, tier)
   const known = new Set(rows.map(({ version }) => version))
@@ -69,7 +70,7 @@ export async function listReleasesOf(deps: ReleaseDeps, tier: Tier): Promise<Rel
 
 /** Stores the files of a draft. @throws Problem 404, 409 `release_exists`, 422 and 503 */
 export async function uploadRelease(
-  deps: ReleaseDeps,
+  deps: ReleaseEditingDeps,
   { actorId, tier, version }: ReleaseRequest,
   { files, leftOut, notes }: NewRelease & { notes: string },
 ): Promise<ReleaseView> {
@@ -108,7 +109,7 @@ export async function uploadRelease(
 
 /** Packs the release and offers it to every buyer whom it covers. @throws Problem 404 and 409 */
 export async function publishRelease(
-  deps: ReleaseDeps,
+  deps: ReleaseEditingDeps,
   { actorId, tier, version }: ReleaseRequest,
 ): Promise<ReleaseView> {
   const { config, db, clock } = deps
@@ -132,7 +133,7 @@ export async function publishRelease(
 
 /** Stops all downloads of the release; buyers get the one before. @throws Problem 404 and 409 */
 export async function withdrawRelease(
-  deps: ReleaseDeps,
+  deps: ReleaseEditingDeps,
   { actorId, tier, version }: ReleaseRequest,
 ): Promise<ReleaseView> {
   const row = await requireRow(deps, tier, version)
@@ -149,7 +150,7 @@ export async function withdrawRelease(
 
 /** @throws Problem 404 */
 export async function changeNotes(
-  deps: ReleaseDeps,
+  deps: ReleaseEditingDeps,
   { tier, version }: Pick<ReleaseRequest, 'tier' | 'version'>,
   notes: string,
 ): Promise<ReleaseView> {
@@ -164,7 +165,7 @@ export async function changeNotes(
 
 /** @throws Problem 404 and 409 `release_not_draft` */
 export async function deleteDraft(
-  deps: ReleaseDeps,
+  deps: ReleaseEditingDeps,
   { actorId, tier, version }: ReleaseRequest,
 ): Promise<void> {
   const row = await requireRow(deps, tier, version)
@@ -176,7 +177,7 @@ export async function deleteDraft(
 }
 
 async function storeFiles(
-  { products }: ReleaseDeps,
+  { products }: ReleaseEditingDeps,
   folder: string,
   files: readonly NewFile[],
 ): Promise<void> {
@@ -192,19 +193,22 @@ async function storeFiles(
   if (failed) throw failed.reason
 }
 
-async function removeQuietly(deps: ReleaseDeps, draft: store.ReleaseRow): Promise<void> {
+async function removeQuietly(deps: ReleaseEditingDeps, draft: store.ReleaseRow): Promise<void> {
   await removeFiles(deps, draft)
   await store.removeDraft(deps.db, draft.id)
 }
 
 /** Files without a row are never served, so a failure only costs space. */
-async function removeFiles({ products, log }: ReleaseDeps, row: store.ReleaseRow): Promise<void> {
+async function removeFiles(
+  { products, log }: ReleaseEditingDeps,
+  row: store.ReleaseRow,
+): Promise<void> {
   await products.remove(folderOf(row)).catch((error) => {
     log.warn({ err: error, tier: row.tier, version: row.version }, 'files of a draft remain')
   })
 }
 
-async function readFiles({ products, clock }: ReleaseDeps, row: store.ReleaseRow) {
+async function readFiles({ products, clock }: ReleaseEditingDeps, row: store.ReleaseRow) {
   const files = await products.files(folderOf(row))
   if (files.length !== row.file_count) throw storefrontProblem('release_incomplete')
   const { tier, version, notes, published_at } = row
@@ -212,23 +216,23 @@ async function readFiles({ products, clock }: ReleaseDeps, row: store.ReleaseRow
 }
 
 /** Buyers of a retired product get its releases, too. */
-function requireProduct({ productList }: ReleaseDeps, tier: Tier): void {
+function requireProduct({ productList }: ReleaseEditingDeps, tier: Tier): void {
   if (!productList.find(tier)) throw storefrontProblem('product_not_found')
 }
 
-async function requireRow({ db }: ReleaseDeps, tier: Tier, version: string) {
+async function requireRow({ db }: ReleaseEditingDeps, tier: Tier, version: string) {
   const row = await store.findRow(db, tier, version)
   if (!row) throw storefrontProblem('release_not_found')
   return row
 }
 
-async function announce({ productList, bus }: ReleaseDeps): Promise<void> {
+async function announce({ productList, bus }: ReleaseEditingDeps): Promise<void> {
   await productList.reload()
   bus.publish(PRODUCTS_CHANGED, null)
 }
 
 function audit(
-  { clock }: ReleaseDeps,
+  { clock }: ReleaseEditingDeps,
   tx: Parameters<typeof recordAudit>[0],
   action: 'release.uploaded' | 'release.published' | 'release.withdrawn' | 'release.deleted',
   { actorId, tier, version }: ReleaseRequest,

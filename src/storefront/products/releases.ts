@@ -18,13 +18,16 @@ export type Release = {
   folder: string
 }
 
-export type ProductDeps = Pick<Platform, 'clock' | 'log'> & Listed & { products: FileStore }
+export type ReleaseFiles = Release & { files: StoredFile[] }
 
 /** Where releases are looked for: in the store's folders, and among the uploaded ones. */
 export type ReleaseSource = {
   products: FileStore
   productList: Pick<ProductList, 'listUploaded'>
 }
+
+export type ReleaseDeps = Pick<Platform, 'clock' | 'log'> & ReleaseSource
+export type ProductDeps = ReleaseDeps & Listed
 
 export const VERSION = /^[0-9A-Za-z][0-9A-Za-z._+-]{0,63}$/
 
@@ -72,7 +75,7 @@ export async function listFileReleases(
  * does not break the page.
  */
 export async function showReleases(
-  { products, productList, clock, log }: ProductDeps,
+  { products, productList, clock, log }: ReleaseDeps,
   tier: Tier,
 ): Promise<Release[]> {
   return listReleases({ products, productList }, tier, clock.now()).catch((error) => {
@@ -81,20 +84,21 @@ export async function showReleases(
   })
 }
 
-/** Returns true when a buyer of the tier could download it now. */
-export async function isForSale(
-  { products, productList, clock, log }: ProductDeps,
+/** Returns true when a buyer of the tier could pay and download it now. */
+export async function isForSale(deps: ProductDeps, tier: Tier): Promise<boolean> {
+  return deps.productList.canCharge(tier) && (await findCurrentRelease(deps, tier)) !== null
+}
+
+/** Returns the newest release with its files; null when there is none or it cannot be read. */
+export async function findCurrentRelease(
+  { products, productList, clock, log }: ReleaseDeps,
   tier: Tier,
-): Promise<boolean> {
-  if (!productList.canCharge(tier)) return false
-  const now = clock.now()
-  return findEntitledRelease({ products, productList }, tier, now, null).then(
-    (release) => release !== null,
-    (error) => {
-      log.error({ err: error, tier }, 'the releases of a product cannot be read')
-      return false
-    },
-  )
+): Promise<ReleaseFiles | null> {
+  const source = { products, productList }
+  return findEntitledRelease(source, tier, clock.now(), null).catch((error) => {
+    log.error({ err: error, tier }, 'the releases of a product cannot be read')
+    return null
+  })
 }
 
 /**
@@ -142,8 +146,8 @@ export function compareVersions(a: string, b: string): number {
   }
 }
 
-async function withFiles(store: FileStore, release: Release) {
-  const files: StoredFile[] = await store.files(release.folder)
+async function withFiles(store: FileStore, release: Release): Promise<ReleaseFiles | null> {
+  const files = await store.files(release.folder)
   return files.length > 0 ? { ...release, files } : null
 }
 

@@ -3,7 +3,6 @@ import {
   IconChartBar,
   IconListSearch,
   IconLock,
-  IconMail,
   IconMailPlus,
   IconPower,
   IconProgressBolt,
@@ -23,7 +22,6 @@ import { Stat, StatGrid } from '../components/stat.tsx'
 import { useUser } from '../session/user.ts'
 import { AllUsage } from './all-usage.tsx'
 import { AuditLog } from './audit-log.tsx'
-import { ContactMessages } from './contact-messages.tsx'
 import { Invitations } from './invitations.tsx'
 import { Jobs } from './jobs.tsx'
 import { Money } from './money.tsx'
@@ -32,7 +30,7 @@ import { UserTable } from './user-table.tsx'
 
 const route = getRouteApi('/app/admin')
 /** The users tab is the default, so the address leaves it out. */
-const TABS = ['usage', 'messages', 'money', 'jobs', 'switches', 'invitations', 'audit'] as const
+const TABS = ['usage', 'money', 'jobs', 'switches', 'invitations', 'audit'] as const
 
 export function AdminPage() {
   const { is_superuser: superuser } = useUser()
@@ -65,7 +63,7 @@ function AdminPanel() {
   if (stats.error instanceof ApiProblem && stats.error.code === 'not_superuser')
     return <Forbidden />
   return (
-    <Page title="Admin" lead="Users, usage, messages and billing." wide>
+    <Page title="Admin" lead="Users, usage and billing." wide>
       <Box mb="md">
         <Loaded query={stats} skeleton={<StatsSkeleton />}>
           {(data) => (
@@ -96,9 +94,6 @@ function AdminPanel() {
           <Tabs.Tab value="usage" leftSection={<IconChartBar size={18} aria-hidden />}>
             Usage
           </Tabs.Tab>
-          <Tabs.Tab value="messages" leftSection={<IconMail size={18} aria-hidden />}>
-            Messages
-          </Tabs.Tab>
           <Tabs.Tab value="money" leftSection={<IconScale size={18} aria-hidden />}>
             Money
           </Tabs.Tab>
@@ -120,9 +115,6 @@ function AdminPanel() {
         </Tabs.Panel>
         <Tabs.Panel value="usage">
           <AllUsage />
-        </Tabs.Panel>
-        <Tabs.Panel value="messages">
-          <ContactMessages />
         </Tabs.Panel>
         <Tabs.Panel value="money">
           <Money />

@@ -55,14 +55,14 @@ const ADMIN: NavItem = {
   to: '/admin',
   label: 'Admin',
   icon: IconShieldCog,
-  about: 'Users, usage, messages',
+  about: 'Users, usage, switches',
 }
 
 const SHOP: NavItem = {
   to: '/shop',
   label: 'Shop',
   icon: IconBuildingStore,
-  about: 'Orders, refunds, discounts',
+  about: 'Orders, discounts, messages',
 }
 
 /** The side menu's groups below the conversations. */

@@ -6,7 +6,12 @@ import { Page } from '../components/page.tsx'
 import { useUser } from '../session/user.ts'
 import classes from './shop-layout.module.css'
 
-const SECTIONS = [{ to: '/shop/orders', label: 'Orders' }] as const
+const SECTIONS = [
+  { to: '/shop/orders', label: 'Orders' },
+  { to: '/shop/discounts', label: 'Discounts' },
+  { to: '/shop/inbox', label: 'Inbox' },
+  { to: '/shop/disputes', label: 'Disputes' },
+] as const
 
 /** The seller's desk: its sections, for superusers. */
 export function ShopLayout() {

@@ -1,0 +1,51 @@
+/** The table that compares the products. */
+import type { CatalogueProduct, Tier } from '#catalogue/catalogue.ts'
+import { type Html, html, raw } from '#platform/http/html.ts'
+import { formatMoney } from '#platform/money.ts'
+import { withCode } from './offers.ts'
+
+type Cell = string | boolean
+type Row = { name: string; cells: Cell[] }
+
+/** Returns nothing to show when a single product is sold, or none has a row. */
+export function comparisonTable(
+  products: readonly CatalogueProduct[],
+  { current, code }: { current: Tier | null; code: string | null },
+): Html | false {
+  const rows = listRows(products)
+  if (products.length < 2 || rows.length === 0) return false
+  const mark = (product: CatalogueProduct | undefined) =>
+    product?.tier === current && raw(' class="current"')
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="Comparison"><table class="comparison">
+<thead><tr><td></td>${products.map((product) => html`<th scope="col"${mark(product)}>${product.tier === current ? product.name : html`<a href="${withCode(`/products/${product.slug}`, code)}">${product.name}</a>`}</th>`)}</tr></thead>
+<tbody><tr><th scope="row">Price</th>${products.map((product) => html`<td${mark(product)}>${formatMoney(product.price, product.currency, { short: true })}</td>`)}</tr>
+${rows.map(({ name, cells }) => html`<tr><th scope="row">${name}</th>${cells.map((cell, index) => html`<td${mark(products[index])}>${renderCell(cell)}</td>`)}</tr>\n`)}</tbody></table></div>`
+}
+
+function renderCell(cell: Cell): Html | string {
+  if (typeof cell === 'string') return cell
+  return cell
+    ? html`<span class="yes" role="img" aria-label="Included"></span>`
+    : html`<span class="no" role="img" aria-label="Not included"></span>`
+}
+
+/** The rows that the products name; without any, their features, where each includes the last. */
+export function listRows(products: readonly CatalogueProduct[]): Row[] {
+  const names = new Set(products.flatMap(({ comparison }) => Object.keys(comparison)))
+  if (names.size > 0) {
+    return [...names].map((name) => ({
+      name,
+      cells: products.map(({ comparison }) => comparison[name] ?? false),
+    }))
+  }
+  const isLadder = products.slice(1).every(({ includes }) => includes !== null)
+  if (!isLadder) return []
+  const first = new Map<string, number>()
+  products.forEach(({ features }, index) => {
+    for (const feature of features) if (!first.has(feature)) first.set(feature, index)
+  })
+  return [...first].map(([name, from]) => ({
+    name,
+    cells: products.map((_product, index) => index >= from),
+  }))
+}

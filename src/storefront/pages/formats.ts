@@ -1,0 +1,13 @@
+import { type Html, html } from '#platform/http/html.ts'
+
+/** Renders `17 November 2025`, in UTC. */
+export function day(instant: string): Html {
+  return html`<time datetime="${instant}">${new Date(instant).toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' })}</time>`
+}
+
+/** Returns `1.5 MB`. */
+export function bytes(count: number): string {
+  const units = ['B', 'KB', 'MB', 'GB']
+  const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(count, 1)) / 3))
+  return `${(count / 1000 ** power).toFixed(power === 0 ? 0 : 1)} ${units[power]}`
+}

@@ -1,0 +1,60 @@
+/** How search engines and social networks show a page: its description, address, picture and data. */
+import type { Config } from '#config/config.ts'
+import { type Html, html, raw } from '#platform/http/html.ts'
+import { getBrand } from '../brand.ts'
+import { assetUrl } from './assets.ts'
+
+export type Listing = {
+  /** The page's one address, without a query. */
+  path: string
+  /** One or two sentences of plain text. */
+  description: string
+  /** The URL of a picture; without it, the shop's own. */
+  image?: string | undefined
+  /** Objects of schema.org. */
+  data?: readonly StructuredData[]
+  /** The path of the page's Atom feed; its JSON feed is beside it. */
+  feed?: string
+}
+
+export type StructuredData = { '@type': string; [property: string]: unknown }
+
+/** Search engines cut longer descriptions. */
+const DESCRIPTION_LENGTH_MAX = 160
+const SOCIAL_IMAGE = { width: 1200, height: 630 }
+
+export function listingTags(config: Config, title: string, listing: Listing): Html {
+  const { path, image, data = [], feed } = listing
+  const url = config.urls.storefront + path
+  const description = shorten(listing.description)
+  const property = (name: string, content: string) =>
+    html`<meta property="og:${name}" content="${content}">\n`
+  return html`<link rel="canonical" href="${url}">
+<meta name="description" content="${description}">
+${property('type', 'website')}${property('site_name', getBrand(config))}${property('title', title)}${property('description', description)}${property('url', url)}${property('image', image ?? config.urls.storefront + assetUrl('social.png'))}${
+  image === undefined && [
+    property('image:width', String(SOCIAL_IMAGE.width)),
+    property('image:height', String(SOCIAL_IMAGE.height)),
+  ]
+}<meta name="twitter:card" content="summary_large_image">
+${
+  feed !== undefined &&
+  html`<link rel="alternate" type="application/atom+xml" href="${feed}.xml">
+<link rel="alternate" type="application/feed+json" href="${feed}.json">`
+}
+${data.map(structuredData)}`
+}
+
+/** A browser never runs this element, so the content security policy does not concern it. */
+function structuredData(data: StructuredData): Html {
+  const text = JSON.stringify({ '@context': 'https://schema.org', ...data })
+  return html`<script type="application/ld+json">${raw(text.replaceAll('<', '\\u003c'))}</script>\n`
+}
+
+/** Cuts a text at a word. */
+export function shorten(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim()
+  if (line.length <= DESCRIPTION_LENGTH_MAX) return line
+  const cut = line.slice(0, DESCRIPTION_LENGTH_MAX)
+  return `${cut.slice(0, Math.max(cut.lastIndexOf(' '), DESCRIPTION_LENGTH_MAX / 2))}…`
+}

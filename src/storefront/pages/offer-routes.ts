@@ -1,0 +1,63 @@
+/** The home page, the prices and the operator's legal pages. */
+import type { FastifyRequest } from 'fastify'
+import type { App } from '#platform/http/app.ts'
+import { getBrand } from '../brand.ts'
+import { findStoreCaller, SESSION_COOKIE } from '../sessions/sessions.ts'
+import { sendNotFound, sendPage } from './layout.ts'
+import { legalPage, listLegalPages } from './legal-pages.ts'
+import { plainText } from './markdown.ts'
+import { HOME_LEAD, homePage, pricingPage } from './offer-pages.ts'
+import { listOffers, readCode } from './offers.ts'
+import type { ProductPageDeps } from './product-routes.ts'
+import { describeShop } from './structured-data.ts'
+
+const ANYONE = { config: { access: 'anyone' as const } }
+
+export function offerRoutes(app: App, deps: ProductPageDeps): void {
+  const { config } = deps
+  const findCaller = (request: FastifyRequest) =>
+    findStoreCaller(deps, request.cookies[SESSION_COOKIE])
+
+  app.get('/', ANYONE, async (request, reply) => {
+    const caller = await findCaller(request)
+    const offers = await listOffers(deps, caller?.userId ?? null)
+    return sendPage(reply, deps, {
+      title: 'Starter kits for AI products',
+      body: homePage(getBrand(config), offers, readCode(request)),
+      caller,
+      listing: { path: '/', description: HOME_LEAD, data: describeShop(config) },
+    })
+  })
+
+  app.get('/pricing', ANYONE, async (request, reply) => {
+    const caller = await findCaller(request)
+    const isCanceled = (request.query as { canceled?: unknown }).canceled === 'true'
+    const offers = await listOffers(deps, caller?.userId ?? null)
+    const names = offers.map(({ product }) => product.name)
+    return sendPage(reply, deps, {
+      title: 'Pricing',
+      body: pricingPage({ offers, isCanceled, code: readCode(request) }),
+      caller,
+      path: '/pricing',
+      listing: {
+        path: '/pricing',
+        description: `Prices of ${new Intl.ListFormat('en').format([getBrand(config), ...names])}: pay once, no subscription.`,
+      },
+    })
+  })
+
+  app.get('/legal/:name', ANYONE, async (request, reply) => {
+    const caller = await findCaller(request)
+    const { name } = request.params as { name: string }
+    const found = (await listLegalPages(deps)).find(({ path }) => path === `/legal/${name}`)
+    if (!found) return sendNotFound(reply, deps, caller)
+    const { path, title, text } = found
+    return sendPage(reply, deps, {
+      title,
+      body: legalPage(found),
+      caller,
+      path,
+      listing: { path, description: plainText(text) || title },
+    })
+  })
+}

@@ -1,0 +1,56 @@
+/** Files for crawlers: robots.txt, and the sitemap of all pages that they may list. */
+import type { Config } from '#config/config.ts'
+import type { App } from '#platform/http/app.ts'
+import { html } from '#platform/http/html.ts'
+import { type ProductDeps, showReleases } from '../products/releases.ts'
+import { listLegalPages } from './legal-pages.ts'
+import { MINUTES, SharedContent } from './shared-reply.ts'
+
+type Deps = ProductDeps & { config: Config }
+
+/** Pages with personal data, and forms. */
+const PRIVATE = ['/api/', '/dashboard', '/download/', '/login', '/logout', '/recover', '/withdraw']
+
+export function sitemapRoutes(app: App, deps: Deps): void {
+  const { storefront } = deps.config.urls
+
+  app.get('/robots.txt', { config: { access: 'anyone' } }, (_request, reply) => {
+    const rules = ['User-agent: *', ...PRIVATE.map((path) => `Disallow: ${path}`)]
+    const text = `${rules.join('\n')}\n\nSitemap: ${storefront}/sitemap.xml\n`
+    return new SharedContent(text).send(reply.type('text/plain; charset=utf-8'), MINUTES)
+  })
+
+  app.get('/sitemap.xml', { config: { access: 'anyone' } }, async (_request, reply) => {
+    const entries = (await listEntries(deps)).map(
+      ({ path, changedAt }) =>
+        html`<url><loc>${storefront}${path}</loc>${changedAt && html`<lastmod>${changedAt}</lastmod>`}</url>\n`,
+    )
+    const text = html`<?xml version="1.0" encoding="UTF-8"?>
+<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
+${entries}</urlset>
+`
+    return new SharedContent(text.markup).send(
+      reply.type('application/xml; charset=utf-8'),
+      MINUTES,
+    )
+  })
+}
+
+/** Pages without a known time of change have no `lastmod`: crawlers distrust an invented one. */
+async function listEntries(
+  deps: Deps,
+): Promise<{ path: string; changedAt?: string | undefined }[]> {
+  const products = deps.productList.sold.map(async ({ tier, slug }) => {
+    const [newest] = await showReleases(deps, tier)
+    const changedAt = newest?.publishedAt
+    const page = { path: `/products/${slug}`, changedAt }
+    return newest ? [page, { path: `/products/${slug}/changelog`, changedAt }] : [page]
+  })
+  return [
+    { path: '/' },
+    { path: '/pricing' },
+    ...(await Promise.all(products)).flat(),
+    { path: '/contact' },
+    ...(await listLegalPages(deps)).map(({ path }) => ({ path })),
+  ]
+}

@@ -1,0 +1,76 @@
+/** Describes the shop and its products for search engines, in the types of schema.org. */
+import type { Config } from '#config/config.ts'
+import { getBrand } from '../brand.ts'
+import { assetUrl } from './assets.ts'
+import type { StructuredData } from './listing.ts'
+import { plainText } from './markdown.ts'
+import type { Offer } from './offers.ts'
+
+export function describeShop(config: Config): StructuredData[] {
+  const { storefront } = config.urls
+  const name = getBrand(config)
+  return [
+    { '@type': 'WebSite', name, url: `${storefront}/` },
+    {
+      '@type': 'Organization',
+      name,
+      url: `${storefront}/`,
+      logo: storefront + assetUrl('mark.svg'),
+    },
+  ]
+}
+
+export function describeProduct(config: Config, { product, isForSale }: Offer): StructuredData[] {
+  const { storefront } = config.urls
+  const { name, slug, tier, price, currency, description, gallery, images, faq } = product
+  const url = `${storefront}/products/${slug}`
+  const brand = { '@type': 'Brand', name: getBrand(config) }
+  const pictures = [...gallery.map((picture) => picture.url), ...images]
+  const offer = {
+    '@type': 'Offer',
+    url,
+    price: String(price),
+    priceCurrency: currency.toUpperCase(),
+    availability: `https://schema.org/${isForSale ? 'InStock' : 'OutOfStock'}`,
+  }
+  return [
+    {
+      '@type': 'Product',
+      name: `${brand.name} ${name}`,
+      description: plainText(description) || name,
+      sku: tier,
+      url,
+      image: pictures.length > 0 ? pictures : [storefront + assetUrl('social.png')],
+      brand,
+      offers: offer,
+    },
+    describePlace([
+      ['Products', `${storefront}/pricing`],
+      [name, url],
+    ]),
+    ...(faq.length === 0
+      ? []
+      : [
+          {
+            '@type': 'FAQPage',
+            mainEntity: faq.map(({ question, answer }) => ({
+              '@type': 'Question',
+              name: question,
+              acceptedAnswer: { '@type': 'Answer', text: plainText(answer) },
+            })),
+          },
+        ]),
+  ]
+}
+
+export function describePlace(steps: readonly [name: string, url: string][]): StructuredData {
+  return {
+    '@type': 'BreadcrumbList',
+    itemListElement: steps.map(([name, item], index) => ({
+      '@type': 'ListItem',
+      position: index + 1,
+      name,
+      item,
+    })),
+  }
+}

@@ -1,0 +1,148 @@
+import { Button, Skeleton, Table } from '@mantine/core'
+import { IconDiscount, IconPlus } from '@tabler/icons-react'
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api } from '../api/client.ts'
+import { queries } from '../api/queries.ts'
+import type { Discount } from '../api/types.ts'
+import { Confirm } from '../components/confirm.tsx'
+import { CopyIcon } from '../components/copy.tsx'
+import { formatCount, formatTime } from '../components/format.ts'
+import { Loaded } from '../components/loaded.tsx'
+import { Notice } from '../components/notice.tsx'
+import { Page } from '../components/page.tsx'
+import { ScrollX } from '../components/scroll-x.tsx'
+import { showToast } from '../components/toasts.tsx'
+import { formatAmount, formatTier } from './amount.ts'
+import { NewDiscount } from './new-discount.tsx'
+import classes from './table.module.css'
+
+const discountsQuery = queryOptions({
+  queryKey: ['shop', 'discounts'],
+  queryFn: ({ signal }) => api.get('/api/admin/discounts', { signal }),
+})
+const reload = () => queries.invalidateQueries({ queryKey: discountsQuery.queryKey })
+
+export function DiscountsPage() {
+  const discounts = useQuery(discountsQuery)
+  const [isCreating, setIsCreating] = useState(false)
+  const create = (
+    <Button leftSection={<IconPlus size={18} aria-hidden />} onClick={() => setIsCreating(true)}>
+      Create code
+    </Button>
+  )
+  return (
+    <Page
+      title="Discounts"
+      lead="Promotion codes. Buyers type them on the payment page or follow a link."
+      wide
+      actions={create}
+    >
+      <Loaded query={discounts} skeleton={<Skeleton h={320} />}>
+        {(data) =>
+          data.discounts.length === 0 ? (
+            <Notice icon={IconDiscount} title="No promotion codes">
+              Create one to sell for less: to everyone, or to the owners of a product.
+            </Notice>
+          ) : (
+            <DiscountTable discounts={data.discounts} />
+          )
+        }
+      </Loaded>
+      {isCreating && <NewDiscount onClose={() => setIsCreating(false)} onCreated={reload} />}
+    </Page>
+  )
+}
+
+function DiscountTable({ discounts }: { discounts: Discount[] }) {
+  const [toDelete, setToDelete] = useState<Discount | null>(null)
+  return (
+    <>
+      <ScrollX label="Promotion codes">
+        <Table highlightOnHover>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Code</Table.Th>
+              <Table.Th ta="right">Discount</Table.Th>
+              <Table.Th visibleFrom="sm">Conditions</Table.Th>
+              <Table.Th>
+                <span className="visually-hidden">Actions</span>
+              </Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {discounts.map((discount) => (
+              <DiscountRow
+                key={discount.id}
+                discount={discount}
+                onDelete={() => setToDelete(discount)}
+              />
+            ))}
+          </Table.Tbody>
+        </Table>
+      </ScrollX>
+      <Confirm
+        opened={toDelete !== null}
+        onClose={() => setToDelete(null)}
+        title={`Delete ${toDelete?.code}?`}
+        action="Delete"
+        onConfirm={async () => {
+          await api.delete('/api/admin/discounts/{id}', undefined, {
+            path: { id: toDelete?.id ?? '' },
+          })
+          showToast('Promotion code deleted')
+          await reload()
+        }}
+      >
+        The code stops working at once. Orders that used it keep their price.
+      </Confirm>
+    </>
+  )
+}
+
+function DiscountRow({ discount, onDelete }: { discount: Discount; onDelete: () => void }) {
+  const { code, link } = discount
+  const conditions = describeConditions(discount)
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <span className="mono">{code}</span>
+        <div className={classes.under}>{conditions}</div>
+      </Table.Td>
+      <Table.Td ta="right" className={classes.whole}>
+        {describeDiscount(discount)}
+      </Table.Td>
+      <Table.Td visibleFrom="sm" c="dimmed">
+        {conditions || 'None'}
+      </Table.Td>
+      <Table.Td ta="right" className={classes.actions}>
+        <CopyIcon value={link} what={`link for ${code}`} />
+        <Button
+          variant="default"
+          size="compact-sm"
+          aria-label={`Delete ${code}`}
+          onClick={onDelete}
+        >
+          Delete
+        </Button>
+      </Table.Td>
+    </Table.Tr>
+  )
+}
+
+function describeDiscount({ percent_off, amount_off, currency }: Discount): string {
+  return percent_off === null
+    ? formatAmount(amount_off ?? 0, currency ?? 'usd')
+    : `${formatCount(percent_off)} %`
+}
+
+function describeConditions({ tiers, owners_of, redemptions_max, until }: Discount): string {
+  const conditions = [
+    tiers && `For ${new Intl.ListFormat('en').format(tiers.map(formatTier))}`,
+    owners_of && `owners of ${formatTier(owners_of)} only`,
+    redemptions_max && `at most ${formatCount(redemptions_max)} uses`,
+    until && `until ${formatTime(until)}`,
+  ].filter((condition) => condition !== null)
+  const text = conditions.join(', ')
+  return text.slice(0, 1).toUpperCase() + text.slice(1)
+}
