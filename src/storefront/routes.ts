@@ -43,8 +43,9 @@ export function storefrontRoutes(app: App, deps: StorefrontDeps): void {
   app.addHook('onRequest', async (request) => {
     // The payment processor signs its requests. All other writes must come from this origin's pages
     // or from outside a browser.
-    const writes = request.method !== 'GET' && request.method !== 'HEAD'
-    if (writes && request.routeOptions.url !== STOREFRONT_EVENTS)
+    const writes = !['GET', 'HEAD', 'OPTIONS'].includes(request.method)
+    const { url, config } = request.routeOptions
+    if (writes && url !== STOREFRONT_EVENTS && config.origins !== 'any')
       requireSameSite(request, ownOrigin)
   })
 

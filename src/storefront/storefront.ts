@@ -70,10 +70,10 @@ import {
   removeSessions,
   SESSION_COOKIE,
 } from './sessions/sessions.ts'
+import { refundWithdrawal } from './withdrawals/refunds.ts'
 import {
   forgetWithdrawals,
   listOfAddresses,
-  refundWithdrawal,
   WITHDRAWAL_REFUND_JOB,
 } from './withdrawals/withdrawals.ts'
 
@@ -186,7 +186,9 @@ export async function createStorefront(
     needs: mail.neighbour,
   })
 
-  jobs.handle<{ paymentId: string }>(WITHDRAWAL_REFUND_JOB, (job) => refundWithdrawal(billing, job))
+  jobs.handle<{ paymentId: string }>(WITHDRAWAL_REFUND_JOB, (job) =>
+    refundWithdrawal({ ...deps, billing }, job),
+  )
   jobs.handle<object>(UPDATE_ENDS_JOB, () => announceUpdateEnds(deps), { lane: 'bulk' })
   jobs.handle<object>(RELEASE_EMAILS_JOB, () => sendReleaseEmails(deps), { lane: 'bulk' })
 

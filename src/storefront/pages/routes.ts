@@ -203,7 +203,7 @@ export function pageRoutes(app: App, deps: PageDeps): void {
 
   function showLogin(
     reply: FastifyReply,
-    parts: Omit<LoginParts, 'frontendUrl' | 'guestAddress'>,
+    parts: Omit<LoginParts, 'frontendUrl' | 'guestAddress' | 'providers'>,
     status: number,
   ): Promise<FastifyReply> {
     return show(
@@ -214,11 +214,16 @@ export function pageRoutes(app: App, deps: PageDeps): void {
         ...parts,
         frontendUrl: config.urls.frontend,
         guestAddress: findGuestAddress(config, parts.redirect),
+        providers: listProviders(config),
       }),
       status,
       '/login',
     )
   }
+}
+
+function listProviders({ oauth }: PageDeps['config']): string[] {
+  return [...(oauth.google ? ['Google'] : []), ...(oauth.github ? ['GitHub'] : [])]
 }
 
 /** Returns the guest checkout of a target that is a checkout of a product; null otherwise. */
