@@ -3,11 +3,11 @@ import type { CatalogueProduct } from '#catalogue/catalogue.ts'
 import type { Config } from '#config/config.ts'
 import { type Html, html, raw } from '#platform/http/html.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
-import type { Release } from '../products/releases.ts'
+import type { Release, ReleaseFiles } from '../products/releases.ts'
 import { WAIVER_TEXT, WAIVER_VERSION } from '../withdrawals/waiver.ts'
 import { changelogPreview } from './changelog.ts'
 import { comparisonTable } from './comparison.ts'
-import { countFiles, fileTree } from './file-tree.ts'
+import { countFiles, describeContents } from './file-tree.ts'
 import { bytes, day } from './formats.ts'
 import type { LegalPage } from './legal-pages.ts'
 import { markdown } from './markdown.ts'
@@ -67,10 +67,10 @@ function renderGallery(gallery: CatalogueProduct['gallery']): Html {
   )}</div>`
 }
 
-function renderFiles({ version, publishedAt, files }: NonNullable<Offer['release']>): Html {
-  const size = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
-  return html`<p class="soft">Release ${version} of ${day(publishedAt)}: ${countFiles(files.length)}, ${bytes(size)}.</p>
-<div class="tree">${fileTree(files.map(({ path }) => path))}</div>`
+function renderFiles({ version, publishedAt, files }: ReleaseFiles): Html {
+  const contents = describeContents(files)
+  return html`<p class="soft">Release ${version} of ${day(publishedAt)}: ${countFiles(contents.files)}, ${bytes(contents.sizeBytes)}.</p>
+<div class="tree">${contents.tree}</div>`
 }
 
 function buyBox({ offer, code, tax, upgrades, legalPages }: ProductPageParts): Html {

@@ -225,6 +225,16 @@ test('the operator’s Markdown files become legal pages, linked on every page',
   assert.doesNotMatch((await shop.store('GET', '/')).text, /Draft/)
 })
 
+test('the operator’s file replaces the heading and the text of the home page', async (t) => {
+  const general = (await (await shopWith(t, FILES)).store('GET', '/')).text
+  assert.match(general, /<h1>Buy once, keep it forever<\/h1>/)
+  assert.doesNotMatch(general, /starter kits|of updates/)
+  const shop = await shopWith(t, { ...FILES, '_home.md': '# Kits for *boats*\n\nSail **soon**.' })
+  const { text } = await shop.store('GET', '/')
+  assert.match(text, /<h1>Kits for \*boats\*<\/h1>\s*<div class="lead prose"><p>Sail <strong>soon/)
+  assert.match(text, /<meta name="description" content="Sail soon\.">/)
+})
+
 test('robots.txt names the sitemap, which lists only pages that exist', async (t) => {
   const shop = await shopWith(t, FILES)
   const base = shop.config.urls.storefront
