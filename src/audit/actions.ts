@@ -35,6 +35,7 @@ export type AuditAction =
   | 'provider.linked'
   | 'provider.unlinked'
   | 'purchase.activations_set'
+  | 'purchase.claimed'
   | 'purchase.downloads_reset'
   | 'purchase.extended'
   | 'purchase.refunded'

@@ -19,6 +19,8 @@ export type Purpose =
   | 'superuser'
   | 'invitation'
   | 'storefront'
+  | 'claim'
+  | 'code'
 
 const LIFE_MS: Record<Purpose, number> = {
   verify: 24 * HOUR_MS,
@@ -31,6 +33,8 @@ const LIFE_MS: Record<Purpose, number> = {
   superuser: 7 * DAY_MS,
   invitation: 7 * DAY_MS,
   storefront: 2 * MINUTE_MS,
+  claim: 7 * DAY_MS,
+  code: 10 * MINUTE_MS,
 }
 
 /** Several of these may be open at once: each undoes one change or belongs to one tab. */
@@ -41,6 +45,8 @@ const COEXISTING: ReadonlySet<Purpose> = new Set<Purpose>([
   'passkey-login',
   'invitation',
   'storefront',
+  'claim',
+  'code',
 ])
 
 export type OneTimeTokenDeps = Pick<Platform, 'clock' | 'secrets'>

@@ -20,17 +20,22 @@ export async function requireSignInMethod(tx: Db, userId: string): Promise<void>
     tx.selectFrom('users').select('password_hash').where('id', '=', userId),
   ).executeTakeFirst()
   if (user?.password_hash) return
-  const link = await tx
+  if (!(await hasOtherSignInMethod(tx, userId))) throw identityProblem('last_sign_in_method')
+}
+
+/** Returns true when the account has a linked provider or a passkey. */
+export async function hasOtherSignInMethod(db: Db, userId: string): Promise<boolean> {
+  const link = await db
     .selectFrom('oauth_links')
     .select('provider')
     .where('user_id', '=', userId)
     .executeTakeFirst()
-  const passkey = await tx
+  const passkey = await db
     .selectFrom('passkeys')
     .select('id')
     .where('user_id', '=', userId)
     .executeTakeFirst()
-  if (!link && !passkey) throw identityProblem('last_sign_in_method')
+  return link !== undefined || passkey !== undefined
 }
 
 /** Returns the name of a provider identity in the lookup table. */

@@ -28,6 +28,7 @@ export const storefrontMigrations: Migration[] = [
         chain_id {id} not null,
         from_id {id},
         user_id {id},
+        claimant_id {id},
         tier text not null,
         status text not null,
         payment_ref text not null,
@@ -55,6 +56,7 @@ export const storefrontMigrations: Migration[] = [
       create index purchases_by_end on purchases (entitled_until);
       create index purchases_by_time on purchases (created_at, id);
       create index purchases_by_id on purchases (id);
+      create index purchases_by_claimant on purchases (claimant_id);
       create index purchases_by_payment on purchases (payment_ref);
       create index purchases_by_checkout on purchases (checkout_session_id);
       create table store_checkouts (

@@ -65,6 +65,21 @@ export const storefrontProblem = Problem.define({
     'The text about immediate delivery has changed',
     { advice: 'Show the present text, and send its version.' },
   ],
+  claim_link_invalid: [
+    400,
+    'This link was used or has expired',
+    { advice: '`POST /api/purchases/recover` mails new links of purchases that wait.' },
+  ],
+  claim_needs_sign_in: [
+    401,
+    'Sign in to add this purchase to your account',
+    { advice: 'Open a session of the account with the address of the mail, then repeat.' },
+  ],
+  claim_of_another_account: [
+    403,
+    'This purchase is for another account',
+    { advice: 'Sign in with the address that the link was mailed to.' },
+  ],
   withdrawal_not_found: [
     404,
     'No withdrawal has this id',

@@ -1,4 +1,6 @@
 import type { App } from '#platform/http/app.ts'
+import type { ClaimDeps } from './claims/claims.ts'
+import { claimRoutes } from './claims/routes.ts'
 import type { ContactDeps } from './contact/contact.ts'
 import { contactRoutes } from './contact/routes.ts'
 import type { DownloadDeps } from './downloads/downloads.ts'
@@ -22,7 +24,8 @@ export type StorefrontDeps = SessionDeps &
   DownloadDeps &
   LicenseDeps &
   ContactDeps &
-  WithdrawalDeps
+  WithdrawalDeps &
+  ClaimDeps
 
 /** Registers all routes of the storefront's server. */
 export function storefrontRoutes(app: App, deps: StorefrontDeps): void {
@@ -51,5 +54,6 @@ export function storefrontRoutes(app: App, deps: StorefrontDeps): void {
   machineRoutes(app, deps)
   contactRoutes(app, deps)
   withdrawalRoutes(app, deps)
+  claimRoutes(app, deps)
   pageRoutes(app, deps)
 }

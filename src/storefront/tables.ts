@@ -44,6 +44,11 @@ type PurchasesTable = {
   from_id: string | null
   /** Null after the deletion of the account; the row stays for accounting. */
   user_id: string | null
+  /**
+   * The account whose address a guest gave at the payment page. It has the purchase after its
+   * owner has claimed it. Null once `user_id` is set.
+   */
+  claimant_id: string | null
   tier: Tier
   /** Derived from the chain's payments and the three dates below. */
   status: PurchaseStatus

@@ -14,7 +14,7 @@ import { createCredential, signChallenge } from './authenticator.ts'
 import { paidSession, readCookie, signed } from './buyer.ts'
 import { createRecorder, type Recorder, type Server } from './example-recorder.ts'
 import { chooseAccount } from './provider.ts'
-import { createShop, PRICES } from './shop.ts'
+import { createShop, GOOD_CARD, PRICES } from './shop.ts'
 
 const STORY =
   'The lighthouse of Saint-Malo was built by Amélie Duroc in 1882. Its lamp burns oil and is seen from twenty miles.'
@@ -449,6 +449,7 @@ async function browseStorefront(walk: Walk): Promise<void> {
     message: 'Do you ship to the coast?',
   })
   await buyer.delete('/api/session')
+  await buyAsGuest(walk, anyone)
 }
 
 async function administer(walk: Walk): Promise<void> {
@@ -491,6 +492,21 @@ async function administer(walk: Walk): Promise<void> {
   await root.post('/api/admin/billing/sync')
   const { dead } = (await root.get('/api/admin/jobs')).body
   await root.post(`/api/admin/jobs/${dead[0].id}/retry`)
+}
+
+/** A guest pays, and opens the new account with the mailed link. */
+async function buyAsGuest(walk: Walk, anyone: Calls): Promise<void> {
+  const { app } = walk
+  const email = walk.mailOf('gina')
+  const { url } = (await anyone.post('/api/checkout', { tier: 'basic', email })).body
+  await createShop(app).pay(url, GOOD_CARD, { email })
+  await app.store('GET', `/purchased?session_id=${new URL(url).pathname.split('/').at(-1)}`)
+  await app.settle()
+  const links = (await app.mail(email)).flatMap((mail) => mail.links)
+  const token = new URL(links.find((link) => link.includes('/claim?')) ?? '').searchParams.get(
+    'token',
+  )
+  await anyone.post('/api/claim', { token })
 }
 
 /** A buyer pays for real, so that the processor can refund the payment. */

@@ -21,7 +21,8 @@ export type Seller = {
   findUnrecorded(db: Db, payments: readonly Sold[]): Promise<string[]>
   record(paymentIntentId: string): Promise<void>
 }
-export type Sold = { id: string; userId: string; tier: string }
+/** `guest`: the seller's mark of a payment without a user. */
+export type Sold = { id: string; userId: string | null; guest: string | null; tier: string }
 
 export type Disagreement = {
   about: 'subscription' | 'purchase' | 'payment' | 'refund' | 'dispute' | 'invoice'
@@ -134,8 +135,9 @@ async function* checkCharges(deps: Deps, charges: readonly Stripe.Charge[]): Asy
     paid.flatMap(({ customer }) => customer ?? []),
   )
   const sold = paid.flatMap(({ id, charge: { metadata } }) => {
-    const { user_id: userId, tier } = metadata ?? {}
-    return userId && tier ? [{ id, userId, tier }] : []
+    const { guest = null, tier } = metadata ?? {}
+    const userId = metadata?.user_id || null
+    return tier && (userId || guest) ? [{ id, userId, guest, tier }] : []
   })
   for (const seller of deps.sellers) {
     for (const id of await seller.findUnrecorded(deps.db, sold)) {

@@ -5,6 +5,7 @@ import { recordAudit } from '#audit/audit.ts'
 import { type Db, isUniqueViolation, transaction } from '#platform/db/db.ts'
 import { findNameOwner, insertName, releaseNames } from '#platform/lookups.ts'
 import type { Platform } from '#platform/platform.ts'
+import { claimAccount, isUnclaimed } from '../account/guest-accounts.ts'
 import { spendOpenInvitation } from '../account/invitations.ts'
 import { isPictureUrl } from '../account/profile.ts'
 import { isAllowed } from '../account/sign-up-rules.ts'
@@ -77,14 +78,19 @@ async function findOrCreate(
   if (email === null || !Format.Test('email', email)) throw refuse('email_missing')
   if (!identity.emailVerified) throw refuse('email_not_verified')
 
-  const existing = await findUserByEmail(tx, email)
+  const existing = await lockByEmail(tx, email)
   if (existing) {
     // An attacker may have registered this address and wait for its owner to sign in (account
-    // pre-hijacking).
-    if (!existing.is_verified) throw refuse('account_exists')
+    // pre-hijacking). Nobody can have done so with an account that only a purchase created.
+    const isOwnerless = await isUnclaimed(tx, existing)
+    if (!existing.is_verified && !isOwnerless) throw refuse('account_exists')
     if (!existing.is_active) throw refuse('inactive_account')
     if (isUnproven(deps, provider, existing)) throw refuse('sandboxed_provider')
     if (await hasProvider(tx, existing.id, provider)) throw refuse('account_exists')
+    if (isOwnerless) {
+      await claimAccount(deps, tx, existing.id)
+      await updateUser(tx, existing.id, { oauth_provider: provider }, now)
+    }
     return linkByEmail(deps, tx, existing.id, provider, identity)
   }
 
@@ -108,6 +114,13 @@ async function findOrCreate(
   await recordAudit(tx, { actorId: user.id, action: 'registered', data: { provider }, at: now })
   deps.business.signedUp(tx, provider)
   return user
+}
+
+async function lockByEmail(tx: Db, email: string): Promise<User | null> {
+  const found = await findUserByEmail(tx, email)
+  if (!found) return null
+  await lockUser(tx, found.id)
+  return findUser(tx, found.id)
 }
 
 /**

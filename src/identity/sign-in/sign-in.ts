@@ -16,7 +16,15 @@ import type { User } from '../users.ts'
 
 export type SignInDeps = TokenDeps & Pick<Platform, 'db' | 'jobs' | 'secrets'>
 
-export type SignInMethod = 'password' | 'google' | 'github' | 'passkey' | 'two-factor' | 'account'
+export type SignInMethod =
+  | 'password'
+  | 'google'
+  | 'github'
+  | 'passkey'
+  | 'two-factor'
+  | 'account'
+  | 'claim'
+  | 'code'
 
 /**
  * Signs in a user whose credentials have just been checked. `open` writes the session of the API or

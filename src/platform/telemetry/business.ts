@@ -43,7 +43,7 @@ export function createBusiness(metrics: Pick<Metrics, 'counts'>) {
       })
 
   return {
-    /** `way`: `password` or the name of the provider. */
+    /** `way`: `password`, `purchase` or the name of the provider. */
     signedUp: (tx: Db, way: string) => afterCommit(tx, () => void signUps(way).value++),
     downloaded: (tx: Db, tier: string) => afterCommit(tx, () => void downloads(tier).value++),
     paid: add(paid),

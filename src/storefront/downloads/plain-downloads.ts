@@ -137,9 +137,11 @@ async function logDownload(
   { address, userAgent }: PlainRequest,
   { version, etag }: PlainRelease,
 ): Promise<void> {
-  if (purchase.user_id === null) return
+  // Also before a guest has claimed the purchase: the delivery has begun.
+  const userId = purchase.user_id ?? purchase.claimant_id
+  if (userId === null) return
   await downloadStore.insert(db, {
-    user_id: purchase.user_id,
+    user_id: userId,
     id: randomUUID(),
     purchase_id: purchase.id,
     version,

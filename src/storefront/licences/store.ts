@@ -108,12 +108,32 @@ export async function forgetUser(tx: Db, userId: string): Promise<void> {
     .where('owner', '=', userId)
     .returningAll()
     .execute()
-  for (const row of rows) {
-    await tx
-      .insertInto('activations')
-      .values({ ...row, owner: row.chain_id, name: null })
-      .execute()
-  }
+  await insertAll(
+    tx,
+    rows.map((row) => ({ ...row, owner: row.chain_id, name: null })),
+  )
+}
+
+/** Gives the activations of a license to the user who has claimed it. */
+export async function giveToUser(
+  tx: Db,
+  { owner, chain_id }: ChainKey,
+  userId: string,
+): Promise<void> {
+  const rows = await tx
+    .deleteFrom('activations')
+    .where('owner', '=', owner)
+    .where('chain_id', '=', chain_id)
+    .returningAll()
+    .execute()
+  await insertAll(
+    tx,
+    rows.map((row) => ({ ...row, owner: userId })),
+  )
+}
+
+async function insertAll(tx: Db, rows: ActivationRow[]): Promise<void> {
+  for (const row of rows) await tx.insertInto('activations').values(row).execute()
 }
 
 /** Lists the activations of all the user's purchases, for their data export. */

@@ -21,7 +21,11 @@ import type { PurchaseStatus } from '../tables.ts'
 export const OrderView = Type.Object(
   {
     id: Type.String(),
-    user_id: Nullable(Type.String({ description: 'Null after the deletion of the account' })),
+    user_id: Nullable(
+      Type.String({
+        description: 'Null after the deletion of the account, and before a guest’s claim',
+      }),
+    ),
     email: Nullable(Type.String()),
     tier: Type.String(),
     status: PurchaseStatusName,
@@ -171,7 +175,7 @@ export async function readOrder({ db, secrets }: OrderDeps, id: string): Promise
     listChain(db, row).then((rows) => viewOrders(db, rows)),
     listRefunds(db, row.payment_ref),
     listDisputes(db, row.payment_ref),
-    row.user_id === null ? [] : listOfPurchase(db, row.user_id, row.id, DOWNLOADS_MAX),
+    listOfPurchase(db, findBuyerId(row), row.id, DOWNLOADS_MAX),
     listActive(db, row),
     listChanges(db, row.id),
   ])
@@ -236,12 +240,16 @@ async function selectOrders(
               e('id', '=', text.toLowerCase()),
               e('chain_id', '=', text.toLowerCase()),
               e('user_id', '=', text.toLowerCase()),
+              e('claimant_id', '=', text.toLowerCase()),
             ])
           : e.or([e('payment_ref', '=', text), e('checkout_session_id', '=', text)]),
       ),
     )
     .$if(text !== '' && key === null && !isReference, (query) =>
-      query.where('user_id', 'in', ['', ...users.map(({ id }) => id)]),
+      query.where((e) => {
+        const ids = ['', ...users.map(({ id }) => id)]
+        return e.or([e('user_id', 'in', ids), e('claimant_id', 'in', ids)])
+      }),
     )
 }
 
@@ -264,11 +272,14 @@ function readPage(
     .execute()
 }
 
+/** Returns the account of the buyer, also before they have claimed the purchase. */
+const findBuyerId = ({ user_id, claimant_id }: PurchaseRow) => user_id ?? claimant_id ?? ''
+
 async function viewOrders(db: Db, rows: readonly PurchaseRow[]): Promise<OrderView[]> {
   const [emails, payments] = await Promise.all([
     findEmails(
       db,
-      rows.flatMap(({ user_id }) => user_id ?? []),
+      rows.map(findBuyerId).filter((id) => id !== ''),
     ),
     findPayments(
       db,
@@ -278,7 +289,7 @@ async function viewOrders(db: Db, rows: readonly PurchaseRow[]): Promise<OrderVi
   return rows.map((row) => ({
     id: row.id,
     user_id: row.user_id,
-    email: emails.get(row.user_id ?? '') ?? null,
+    email: emails.get(findBuyerId(row)) ?? null,
     tier: row.tier,
     status: row.status,
     amount_cents: row.amount_cents,

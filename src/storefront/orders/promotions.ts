@@ -17,12 +17,13 @@ export type Promotion = {
 export async function findPromotion(
   { db, clock, processor }: Pick<Platform, 'db' | 'clock'> & { processor: Processor | null },
   code: string,
-  { userId, tier }: { userId: string; tier: Tier },
+  /** Null: a guest, who owns nothing. */
+  { userId, tier }: { userId: string | null; tier: Tier },
 ): Promise<Promotion> {
   const { promotionCodes } = requireProcessor(processor)
   const own = await findDiscount(db, code)
   if (own) {
-    const purchases = await listOfUser(db, userId)
+    const purchases = userId === null ? [] : await listOfUser(db, userId)
     const owned = purchases.filter((row) => !isEnded(row)).map((row) => row.tier)
     if (!isUsable(own, { tier, owned, now: clock.now() }))
       throw storefrontProblem('promotion_code_unusable')

@@ -9,6 +9,8 @@ export type LoginParts = {
   /** A proof-of-work challenge, which the browser solves before it sends the form again. */
   challenge?: unknown
   frontendUrl: string
+  /** Where visitors buy without an account; null where they cannot. */
+  guestAddress: string | null
 }
 
 export function loginPage({
@@ -18,6 +20,7 @@ export function loginPage({
   needsCode,
   challenge,
   frontendUrl,
+  guestAddress,
 }: LoginParts): Html {
   const isBuying = redirect.startsWith('/api/checkout')
   return html`<div class="narrow">
@@ -35,6 +38,7 @@ ${
 <button class="button wide">Sign in</button>
 </form>
 <p class="under"><a href="/login/account?redirect=${redirect}">Sign in with Google, GitHub or a passkey</a> on the account website.</p>
+${guestAddress && html`<p class="under"><a class="button quiet wide" href="${guestAddress}">Buy without an account</a></p>`}
 <p class="under">No account yet? <a href="${frontendUrl}/register" target="_blank" rel="noopener">Create an account</a>. <a href="${frontendUrl}/forgot-password">Forgot your password?</a></p>
 </div>`
 }

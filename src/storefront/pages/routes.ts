@@ -10,6 +10,7 @@ import { Problem } from '#platform/problem.ts'
 import { platformProblem } from '#platform/problems.ts'
 import { STOREFRONT_API } from '../api-path.ts'
 import { getBrand } from '../brand.ts'
+import type { ClaimDeps } from '../claims/claims.ts'
 import { type ContactDeps, ContactForm, sendMessage } from '../contact/contact.ts'
 import type { DownloadDeps } from '../downloads/downloads.ts'
 import { type CheckoutState, confirmCheckout, type PaymentDeps } from '../payments/payments.ts'
@@ -30,6 +31,7 @@ import { assetRoutes } from './assets.ts'
 import { CONTACT_LEAD, contactPage, contactSentPage } from './contact-page.ts'
 import { readDashboard } from './dashboard-data.ts'
 import { dashboardPage } from './dashboard-page.ts'
+import { guestPages } from './guest-routes.ts'
 import { sendNotFound, sendPage } from './layout.ts'
 import { type LoginParts, loginPage } from './login-page.ts'
 import { offerRoutes } from './offer-routes.ts'
@@ -58,7 +60,8 @@ export type PageDeps = SessionDeps &
   DownloadDeps &
   RecoveryDeps &
   ContactDeps &
-  WithdrawalDeps
+  WithdrawalDeps &
+  ClaimDeps
 
 export function pageRoutes(app: App, deps: PageDeps): void {
   const { config } = deps
@@ -199,6 +202,7 @@ export function pageRoutes(app: App, deps: PageDeps): void {
   })
 
   withdrawalPages(app, deps)
+  guestPages(app, deps)
 
   // Unknown addresses: a page for people, the JSON error of the contract for programs.
   app.get('/*', ANYONE, async (request, reply) => {
@@ -208,18 +212,30 @@ export function pageRoutes(app: App, deps: PageDeps): void {
 
   function showLogin(
     reply: FastifyReply,
-    parts: Omit<LoginParts, 'frontendUrl'>,
+    parts: Omit<LoginParts, 'frontendUrl' | 'guestAddress'>,
     status: number,
   ): Promise<FastifyReply> {
     return show(
       reply,
       null,
       'Sign in',
-      loginPage({ ...parts, frontendUrl: config.urls.frontend }),
+      loginPage({
+        ...parts,
+        frontendUrl: config.urls.frontend,
+        guestAddress: findGuestAddress(config, parts.redirect),
+      }),
       status,
       '/login',
     )
   }
+}
+
+/** Returns the guest checkout of a target that is a checkout of a product; null otherwise. */
+function findGuestAddress({ signUp }: PageDeps['config'], redirect: string): string | null {
+  const target = new URL(redirect, 'http://storefront.invalid')
+  if (signUp.invitedOnly || target.pathname !== '/api/checkout') return null
+  if (target.searchParams.has('from') || target.searchParams.has('renew')) return null
+  return `/checkout${target.search}`
 }
 
 /** Longest wait for the processor. After it, the page shows "pending" and reloads. */

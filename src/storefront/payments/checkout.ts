@@ -6,7 +6,6 @@
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Stripe } from 'stripe'
 import {
   isFinalAnswer,
   isInvalid,
@@ -16,18 +15,14 @@ import {
   requireProcessor,
 } from '#billing/processor.ts'
 import { stripeSdk } from '#billing/stripe-sdk.ts'
-import { buildTaxParameters, isTaxCurrent } from '#billing/tax.ts'
+import { isTaxCurrent } from '#billing/tax.ts'
 import type { Tier } from '#catalogue/catalogue.ts'
-import type { Config } from '#config/config.ts'
 import { findUser } from '#identity/users.ts'
 import { HOUR_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import { Problem } from '#platform/problem.ts'
-import { getBrand } from '../brand.ts'
-import type { Promotion } from '../orders/promotions.ts'
-import type { Quote } from '../orders/quotes.ts'
 import { storefrontProblem } from '../problems.ts'
-import { WAIVER_VERSION } from '../withdrawals/waiver.ts'
+import { buildSession, matchesSale, type Sale } from './checkout-session.ts'
 import {
   FOLLOW_UP_JOB,
   isSettling,
@@ -40,13 +35,6 @@ import '../tables.ts'
 const TRIES_MAX = 3
 /** Delay before the row is read again while another tab calls the processor. */
 const UNDER_WAY_MS = 500
-
-/** A sale: what is charged, and the promotion that the buyer entered before the payment page. */
-export type Sale = Quote & {
-  promotion: Promotion | null
-  /** The version of the waiver that the buyer agreed to before the payment page. */
-  waiver: string | null
-}
 
 /** The name of a sale's row: a purchase can be paid into one upgrade or renewal at a time. */
 const nameSale = ({ product, from }: Sale) => (from ? buildFromName(from.id) : product.tier)
@@ -110,7 +98,7 @@ async function findCheckoutUrl(
   if (!session) return null
   if (session.status === 'open') {
     if (
-      matchesSale(deps.config, session, userId, sale) &&
+      matchesSale(deps.config, session, { user_id: userId }, sale) &&
       isTaxCurrent(deps.config.processor, session)
     )
       return session.url
@@ -136,40 +124,14 @@ async function openSession(
   const { config, db, clock, jobs, processor } = deps
   const user = await findUser(db, userId)
   const about = nameSale(sale)
-  const { tier, currency } = sale.product
-  const metadata = buildMetadata(config, userId, sale)
+  const { tier } = sale.product
 
   const open = (payer: { customer?: string; customer_email?: string }) =>
     requireProcessor(processor).checkout.sessions.create(
       {
-        mode: 'payment',
-        line_items: [
-          {
-            quantity: 1,
-            price_data: {
-              currency,
-              unit_amount: sale.cents,
-              product_data: productData(config, sale),
-              ...(config.processor.tax.by === 'stripe'
-                ? { tax_behavior: config.processor.tax.behavior }
-                : {}),
-            },
-          },
-        ],
-        ...(sale.promotion
-          ? { discounts: [sale.promotion.discount] }
-          : { allow_promotion_codes: true }),
+        ...buildSession(config, sale, { user_id: userId }, payer),
         client_reference_id: userId,
-        ...payer,
-        ...buildTaxParameters(config.processor, {
-          mode: 'payment',
-          hasCustomer: payer.customer !== undefined,
-          metadata,
-        }),
-        metadata,
-        payment_intent_data: { metadata },
         success_url: `${config.urls.storefront}/dashboard?success=true&session_id={CHECKOUT_SESSION_ID}`,
-        cancel_url: `${config.urls.storefront}/pricing?canceled=true`,
       },
       { idempotencyKey: `store-checkout-${attempt}${payer.customer ? `-${payer.customer}` : ''}` },
     )
@@ -201,55 +163,6 @@ async function openSession(
   return isFirst || (await findAttempt(db, { userId, about, tier })).session_id === session.id
     ? session.url
     : null
-}
-
-/** What the recorded purchase needs to know. The buyer cannot change it. */
-function buildMetadata(
-  { processor }: Config,
-  userId: string,
-  { product, kind, from, promotion, waiver }: Sale,
-) {
-  // With Stripe Tax nobody pays without the same consent on the payment page.
-  const version = processor.tax.by === 'stripe' ? WAIVER_VERSION : waiver
-  return {
-    user_id: userId,
-    tier: product.tier,
-    ...(from ? { from_id: from.id, sale: kind } : {}),
-    ...(promotion ? { code: promotion.code } : {}),
-    ...(version === null ? {} : { waiver: version }),
-  }
-}
-
-function matchesSale(
-  config: Config,
-  session: Stripe.Checkout.Session,
-  userId: string,
-  sale: Sale,
-): boolean {
-  const wanted = buildMetadata(config, userId, sale)
-  const has = session.metadata ?? {}
-  return (
-    session.currency === sale.product.currency &&
-    session.amount_subtotal === sale.cents &&
-    Object.keys({ ...has, ...wanted }).every(
-      (name) => has[name] === (wanted as Record<string, string>)[name],
-    )
-  )
-}
-
-/**
- * The product as shown on the payment page. The processor rejects empty texts and more than eight
- * images.
- */
-function productData(config: Config, { product, kind }: Sale) {
-  const { name, features, images, taxCode } = product
-  const note = { new: '', upgrade: ' (upgrade)', renewal: ' (updates)' }[kind]
-  return {
-    name: `${getBrand(config)} ${name}${note}`,
-    ...(features.length > 0 ? { description: features.join(' · ') } : {}),
-    ...(images.length > 0 ? { images: images.slice(0, 8) } : {}),
-    ...(taxCode === null ? {} : { tax_code: taxCode }),
-  }
 }
 
 type Attempt = { attempt: string; session_id: string | null }

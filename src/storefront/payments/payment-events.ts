@@ -79,7 +79,8 @@ export function paymentOfCheckout(session: Stripe.Checkout.Session): Payment | n
 
 function paymentOfIntent(intent: Stripe.PaymentIntent): Payment | null {
   const buyer = parseBuyer(intent.metadata)
-  if (!buyer) return null
+  // Only the checkout has the address of a guest.
+  if (!buyer || buyer.userId === null) return null
   return {
     ...buyer,
     ref: intent.id,
@@ -96,7 +97,8 @@ function paid(payment: Payment | null): PaymentEvent | null {
 
 function parseBuyer(
   metadata: Stripe.Metadata | null,
-): Pick<Payment, 'userId' | 'tier' | 'fromId' | 'waiver'> | null {
-  const { tier, user_id: userId, from_id: fromId = null, waiver = null } = metadata ?? {}
-  return tier && userId ? { userId, tier, fromId, waiver } : null
+): Pick<Payment, 'userId' | 'guest' | 'tier' | 'fromId' | 'waiver'> | null {
+  const { tier, guest = null, from_id: fromId = null, waiver = null } = metadata ?? {}
+  const userId = metadata?.user_id || null
+  return tier && (userId || guest) ? { userId, guest, tier, fromId, waiver } : null
 }

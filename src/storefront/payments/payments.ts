@@ -13,10 +13,12 @@ import {
   type Processor,
   requireProcessor,
 } from '#billing/processor.ts'
+import type { Tier } from '#catalogue/catalogue.ts'
 import { DAY_MS, plus } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { InboxEvent } from '#platform/jobs/inbox.ts'
 import type { Platform } from '#platform/platform.ts'
+import type { Secrets } from '#platform/secrets.ts'
 import type { Listed } from '../products/product-list.ts'
 import { type Payment, recordPurchase } from '../purchases/purchases.ts'
 import type { PurchaseRow } from '../purchases/store.ts'
@@ -89,6 +91,21 @@ export async function confirmCheckout(
 
   const session = await retrieveCheckout(deps.processor, sessionId)
   if (!session || session.metadata?.user_id !== userId) return 'unknown'
+  return readState(deps, session)
+}
+
+/** Like `confirmCheckout`, for whoever has the id of a guest's checkout. It contains no address. */
+export async function confirmGuestCheckout(
+  deps: PaymentDeps,
+  sessionId: string,
+): Promise<CheckoutState> {
+  if (!deps.processor || !/^cs_\w{1,250}$/.test(sessionId)) return 'unknown'
+  const session = await retrieveCheckout(deps.processor, sessionId)
+  if (!session?.metadata?.guest || session.metadata.user_id) return 'unknown'
+  return readState(deps, session)
+}
+
+async function readState(deps: PaymentDeps, session: Stripe.Checkout.Session) {
   if (await recordCheckout(deps, session)) return 'paid'
   if (isSettling(session, deps.clock.ms())) return 'settling'
   return session.status === 'open' ? 'pending' : 'unknown'
@@ -150,7 +167,10 @@ export async function followUpCheckout(deps: PaymentDeps, sessionId: string): Pr
  * here. Null when there is none.
  */
 export async function findPayer(deps: PaymentDeps, purchase: PurchaseRow): Promise<string | null> {
-  const session = await checkoutOfPurchase(deps, purchase)
+  return readPayer(await checkoutOfPurchase(deps, purchase))
+}
+
+function readPayer(session: Stripe.Checkout.Session | null): string | null {
   return session?.customer_details?.email ?? session?.customer_email ?? null
 }
 
@@ -194,7 +214,7 @@ async function checkoutOfPurchase(deps: PaymentDeps, purchase: PurchaseRow) {
 
 /** Returns the shop's payments that have no purchase yet. */
 export async function unrecordedPayments(
-  { productList }: Listed,
+  { productList, secrets }: Listed & Pick<PaymentDeps, 'secrets'>,
   db: Db,
   sold: readonly Sold[],
 ): Promise<string[]> {
@@ -205,8 +225,8 @@ export async function unrecordedPayments(
     ),
   )
   const missing: string[] = []
-  for (const { id, userId, tier } of sold) {
-    if (!known.has(id) && (await isOurs({ productList, db }, userId, tier))) missing.push(id)
+  for (const { id, ...sale } of sold) {
+    if (!known.has(id) && (await isOurs({ productList, db, secrets }, sale))) missing.push(id)
   }
   return missing
 }
@@ -216,9 +236,13 @@ async function record(
   payment: Payment,
   settle?: InboxEvent['settle'],
 ): Promise<void> {
-  const { userId, tier } = payment
-  if (!(await isOurs(deps, userId, tier))) return
-  await recordPurchase(deps, payment, settle)
+  if (!(await isOurs(deps, payment))) return
+  const { checkoutSessionId, userId } = payment
+  const guestEmail =
+    userId === null && checkoutSessionId !== null && deps.processor
+      ? readPayer(await retrieveCheckout(deps.processor, checkoutSessionId))
+      : null
+  await recordPurchase(deps, payment, guestEmail, settle)
 }
 
 /**
@@ -226,11 +250,19 @@ async function record(
  * payments are skipped.
  */
 async function isOurs(
-  { productList, db }: Pick<PaymentDeps, 'productList' | 'db'>,
-  userId: string,
-  tier: string,
+  { productList, db, secrets }: Pick<PaymentDeps, 'productList' | 'db' | 'secrets'>,
+  { userId, guest, tier }: Pick<Payment, 'userId' | 'guest' | 'tier'>,
 ) {
+  if (userId === null) return guest === markGuest(secrets, tier)
   return productList.find(tier) !== undefined || (await hasCheckout(db, userId, tier))
+}
+
+/**
+ * Returns the mark of a guest's checkout. It needs this service's key, so that payments of another
+ * shop on the same processor account are not delivered here.
+ */
+export function markGuest(secrets: Secrets, tier: Tier): string {
+  return secrets.hash('guest-checkout', tier)
 }
 
 /**

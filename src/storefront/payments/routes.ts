@@ -16,8 +16,9 @@ import { isForSale, type ProductDeps } from '../products/releases.ts'
 import { ownsTier } from '../purchases/allowance.ts'
 import { findOfUser } from '../purchases/store.ts'
 import { findStoreCaller, SESSION_COOKIE } from '../sessions/sessions.ts'
-import { WAIVER_TEXT, WAIVER_VERSION } from '../withdrawals/waiver.ts'
+import { requireWaiver, WAIVER_TEXT, WAIVER_VERSION } from '../withdrawals/waiver.ts'
 import { checkoutAddress } from './checkout.ts'
+import { openGuestCheckout } from './guest-checkout.ts'
 import { findReceiptUrl, type PaymentDeps, receivePaymentEvent } from './payments.ts'
 
 export type PaymentRouteDeps = PaymentDeps & ProductDeps & { limiter: RateLimiter }
@@ -116,20 +117,37 @@ export function paymentRoutes(app: App, deps: PaymentRouteDeps): void {
         operationId: 'createCheckout',
         body: Type.Object({
           tier: Type.String({ minLength: 1, maxLength: 64 }),
+          email: Type.Optional(
+            Type.String({
+              format: 'email',
+              maxLength: 254,
+              description: 'Of a guest, who gets the purchase by a mailed link; without a session',
+            }),
+          ),
           ...SaleFields,
         }),
         response: { 200: CheckoutLink },
         tags: ['checkout'],
         summary: 'Opens a checkout for a product, an upgrade or a renewal',
         description:
-          'The service computes the amount. An upgrade costs the difference to what was paid and not refunded, or the price in the catalogue.',
+          'The service computes the amount. An upgrade costs the difference to what was paid and not refunded, or the price in the catalogue. Without a session, `email` buys as a guest.',
       },
-      config: { access: 'session' },
+      config: {
+        access: 'anyone',
+        limit: 'general',
+        described: { security: [{ session: [] }, {}] },
+      },
     },
     async (request) => {
       const product = requireProduct(deps, request.body.tier)
-      const { userId } = requireCaller(request)
-      return { url: await openSale(deps, userId, product, request.body) }
+      const caller = await findStoreCaller(deps, request.cookies[SESSION_COOKIE])
+      if (caller) return { url: await openSale(deps, caller.userId, product, request.body) }
+      const { email, from, renew } = request.body
+      if (email === undefined || from !== undefined || renew !== undefined)
+        throw storefrontProblem('not_signed_in')
+      return {
+        url: await openGuestCheckout(deps, product, { ...request.body, email }, request.ip),
+      }
     },
   )
 
@@ -178,7 +196,7 @@ async function openSale(
   product: CatalogueProduct,
   { from, renew, code, waiver }: SaleFields,
 ): Promise<string> {
-  if (waiver !== undefined && waiver !== WAIVER_VERSION) throw storefrontProblem('waiver_outdated')
+  requireWaiver(waiver)
   const quote = await quoteSale(deps, userId, product, { from, renew })
   if (!(await isForSale(deps, product.tier))) throw storefrontProblem('not_for_sale')
   return withTimeout(

@@ -1,10 +1,11 @@
 /** The emails after a purchase. Both are sent by jobs that read the purchase when they run. */
 import { withTimeout } from '#billing/processor.ts'
 import type { Tier } from '#catalogue/catalogue.ts'
-import { findUser } from '#identity/users.ts'
+import { findUser, type User } from '#identity/users.ts'
 import type { Mail } from '#mail/mail.ts'
+import { findClaimable, issueClaim } from '../claims/claims.ts'
 import { findInvoiceUrl, findPayer, type PaymentDeps } from '../payments/payments.ts'
-import { paidTwiceEmail, purchaseEmail } from './emails.ts'
+import { type ClaimLink, paidTwiceEmail, purchaseEmail } from './emails.ts'
 import { openLicenseKey } from './purchases.ts'
 import * as store from './store.ts'
 
@@ -18,7 +19,7 @@ export async function confirmPurchase(
   const { db, secrets, mail, log } = deps
   const purchase = await store.findById(db, purchaseId)
   if (!purchase) return
-  const user = purchase.user_id === null ? null : await findUser(db, purchase.user_id)
+  const user = await findUser(db, purchase.user_id ?? purchase.claimant_id ?? '')
   // If the account was deleted before the payment arrived, the payer still gets the purchase.
   const to = user?.email ?? (await findPayer(deps, purchase))
   if (!to) return log.error({ purchase: purchase.id }, 'a purchase has nobody to send its key to')
@@ -26,8 +27,18 @@ export async function confirmPurchase(
   const email = purchaseEmail(deps, to, purchase, {
     licenseKey: openLicenseKey(secrets, purchase),
     invoiceUrl,
+    claim: user && (await createClaimLink(deps, purchase, user)),
   })
   await mail.deliver(email, messageId)
+}
+
+async function createClaimLink(
+  deps: Deps,
+  purchase: store.PurchaseRow,
+  user: User,
+): Promise<ClaimLink | null> {
+  const claimable = await findClaimable(deps.db, purchase, user)
+  return claimable && { claimable, url: await issueClaim(deps, purchase, user) }
 }
 
 /**

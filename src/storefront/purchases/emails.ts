@@ -2,6 +2,7 @@ import type { Config } from '#config/config.ts'
 import { composeEmail, type Email } from '#mail/email.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
 import { getBrand } from '../brand.ts'
+import type { Claimable } from '../claims/claims.ts'
 import type { Listed } from '../products/product-list.ts'
 import type { PurchaseRow } from './store.ts'
 
@@ -16,7 +17,11 @@ export function purchaseEmail(
   { config, productList }: EmailDeps,
   to: string,
   purchase: PurchaseRow,
-  { licenseKey, invoiceUrl }: { licenseKey: string; invoiceUrl: string | null },
+  {
+    licenseKey,
+    invoiceUrl,
+    claim,
+  }: { licenseKey: string; invoiceUrl: string | null; claim: ClaimLink | null },
 ): Email {
   const name = `${getBrand(config)} ${productList.getName(purchase.tier)}`
   return composeEmail({
@@ -37,16 +42,31 @@ export function purchaseEmail(
       ['Downloads', String(purchase.max_downloads)],
       ['Updates until', purchase.entitled_until?.slice(0, 10) ?? 'no end'],
     ],
-    button: { label: 'Go to your downloads', url: `${config.urls.storefront}/dashboard` },
+    button: claim
+      ? { label: CLAIMS[claim.claimable].label, url: claim.url }
+      : { label: 'Go to your downloads', url: `${config.urls.storefront}/dashboard` },
     after: [
+      ...(claim ? [CLAIMS[claim.claimable].text] : []),
       HOW_TO_OPEN,
-      ...(purchase.user_id === null
-        ? [
-            'The account that made this purchase no longer exists. Reply to this email to get your download.',
-          ]
+      ...(purchase.user_id === null && !claim
+        ? ['This purchase belongs to no account. Reply to this email to get your download.']
         : []),
     ],
   })
+}
+
+/** The link with which the owner of the address gets a guest's purchase. */
+export type ClaimLink = { url: string; claimable: Claimable }
+
+const CLAIMS: Record<Claimable, { label: string; text: string }> = {
+  account: {
+    label: 'Open your purchase',
+    text: 'The link works once, for 7 days. It confirms your email address and signs you in to your new account. Later, sign in with a code that we email to you.',
+  },
+  purchase: {
+    label: 'Add it to your account',
+    text: 'The link works once, for 7 days. Your email address already has an account, so sign in there to add the purchase. If you did not buy anything, ignore this email: your account stays as it is.',
+  },
 }
 
 /** Contains all license keys of an address, for buyers who lost the first email. */

@@ -16,6 +16,7 @@ test('a user deleted while a purchase is recorded does not reappear', async (t) 
   const payment = {
     ref: 'pi_late',
     userId,
+    guest: null,
     tier: 'pro',
     amountCents: 299,
     currency: 'usd',
@@ -27,7 +28,7 @@ test('a user deleted while a purchase is recorded does not reappear', async (t) 
   const recording = await transaction(db, async (tx) => {
     await lockUser(tx, userId)
     await forgetUser(tx, userId)
-    const begun = { promise: recordPurchase({ ...app.platform, productList }, payment) }
+    const begun = { promise: recordPurchase({ ...app.platform, productList }, payment, null) }
     await Promise.race([begun.promise, untilOneWaits(db)])
     await tx.deleteFrom('users').where('id', '=', userId).execute()
     return begun

@@ -7,10 +7,11 @@ import { randomUUID } from 'node:crypto'
 import { recordAudit } from '#audit/audit.ts'
 import { lockPayment, type PaymentRow, updatePayment } from '#billing/money/payments.ts'
 import { PRODUCT_DEFAULTS, type Tier } from '#catalogue/catalogue.ts'
-import { findUser, lockUser } from '#identity/users.ts'
+import { findOrCreateGuest, isUnclaimed, recordGuest } from '#identity/account/guest-accounts.ts'
+import { findUser, lockUser, type User } from '#identity/users.ts'
 import { sendMail } from '#mail/mail.ts'
 import { MINUTE_MS, plus } from '#platform/clock.ts'
-import { type Db, transaction } from '#platform/db/db.ts'
+import { type Db, isUniqueViolation, transaction } from '#platform/db/db.ts'
 import { Named, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Secrets } from '#platform/secrets.ts'
@@ -37,7 +38,10 @@ export type Payment = {
   /** The payment intent, or the checkout session where the total was 0. */
   ref: string
   checkoutSessionId: string | null
-  userId: string
+  /** Null for a guest. */
+  userId: string | null
+  /** Proves that this shop opened the checkout of a guest; see `markGuest`. */
+  guest: string | null
   tier: Tier
   /** The purchase that this one upgrades or renews. */
   fromId: string | null
@@ -62,72 +66,112 @@ export type PurchaseDeps = Pick<
 export async function recordPurchase(
   deps: PurchaseDeps,
   payment: Payment,
+  /** The address that a guest gave at the payment page. */
+  guestEmail: string | null,
   settle: (tx: Db) => Promise<void> = async () => {},
-) {
-  const { db, clock, jobs, secrets, business } = deps
+): Promise<void> {
+  const record = () =>
+    transaction(deps.db, (tx) => insertPurchase(deps, tx, payment, guestEmail, settle))
+  try {
+    await record()
+  } catch (error) {
+    // Two payments of one guest created the account at once. The second attempt finds it.
+    if (guestEmail === null || !isUniqueViolation(error)) throw error
+    await record()
+  }
+}
+
+async function insertPurchase(
+  deps: PurchaseDeps,
+  tx: Db,
+  payment: Payment,
+  guestEmail: string | null,
+  settle: (tx: Db) => Promise<void>,
+): Promise<void> {
+  const { clock, jobs, secrets, business } = deps
   const now = clock.now()
-  await transaction(db, async (tx) => {
-    // Locks the buyer's row first, so that a running account deletion ends before the buyer is
-    // read.
-    await lockUser(tx, payment.userId)
-    const buyer = await findUser(tx, payment.userId)
-    const known = await lockPayment(tx, payment.ref, now)
-    const isReversed = isTakenBack(known)
-    const from = await findOrigin(tx, payment)
-    const id = randomUUID()
-    const row: PurchaseRow = {
-      owner: buyer?.id ?? from?.owner ?? id,
-      id,
-      chain_id: from?.chain_id ?? id,
-      from_id: from?.id ?? null,
-      user_id: buyer?.id ?? null,
-      tier: payment.tier,
-      status: isReversed ? 'refunded' : 'completed',
-      payment_ref: payment.ref,
-      checkout_session_id: payment.checkoutSessionId,
-      amount_cents: payment.amountCents,
-      currency: payment.currency,
-      ...pickLicense(from ?? createLicense(secrets)),
-      download_count: 0,
-      download_version: null,
-      max_downloads: DOWNLOADS_MAX,
-      last_download_at: null,
-      entitled_until: computeEnd(now, findMonths(deps, payment.tier), payment.tier, from),
-      activations_limit: from?.activations_limit ?? null,
-      activation_count: 0,
-      waiver_json: payment.waiver === null ? null : { version: payment.waiver, at: now },
-      withdrawn_at: null,
-      revoked_at: from?.revoked_at ?? null,
-      created_at: now,
-    }
-    await settle(tx)
-    // Among the events of one payment, only the checkout's contains tax.
-    if (payment.taxCents !== null)
-      await updatePayment({ business }, tx, known, { tax_cents: payment.taxCents })
-    if (!(await store.insert(tx, row))) return
-    await updatePayment({ business }, tx, known, {
-      kind: 'purchase',
-      user_id: row.user_id,
-      tier: row.tier,
-      amount_cents: row.amount_cents,
-      currency: row.currency,
-      paid_at: known.paid_at ?? now,
-    })
-    await settleChain(tx, row)
-    if (isReversed) return
-    const sold = saleEmail(deps, buyer?.email ?? null, row)
-    await sendMail({ jobs }, tx, sold, { isNotice: true })
-    await lookForSecond({ clock, jobs }, tx, row)
-    // The job only contains the purchase's id, because a key in its payload would not be encrypted.
-    await jobs.enqueue(tx, PREPARE_JOB, { tier: payment.tier }, { key: `prepare:${payment.tier}` })
-    await jobs.enqueue(tx, CONFIRMATION_JOB, { purchaseId: id })
+  // A repeated event must not create the account again after its owner has deleted it.
+  if (payment.userId === null && (await store.findByPayment(tx, payment.ref))) return settle(tx)
+  const { buyer, claimant, isNew } = await findBuyer(deps, tx, payment, guestEmail)
+  const known = await lockPayment(tx, payment.ref, now)
+  const isReversed = isTakenBack(known)
+  const from = await findOrigin(tx, payment)
+  const id = randomUUID()
+  const row: PurchaseRow = {
+    owner: buyer?.id ?? from?.owner ?? id,
+    id,
+    chain_id: from?.chain_id ?? id,
+    from_id: from?.id ?? null,
+    user_id: buyer?.id ?? null,
+    claimant_id: claimant?.id ?? null,
+    tier: payment.tier,
+    status: isReversed ? 'refunded' : 'completed',
+    payment_ref: payment.ref,
+    checkout_session_id: payment.checkoutSessionId,
+    amount_cents: payment.amountCents,
+    currency: payment.currency,
+    ...pickLicense(from ?? createLicense(secrets)),
+    download_count: 0,
+    download_version: null,
+    max_downloads: DOWNLOADS_MAX,
+    last_download_at: null,
+    entitled_until: computeEnd(now, findMonths(deps, payment.tier), payment.tier, from),
+    activations_limit: from?.activations_limit ?? null,
+    activation_count: 0,
+    waiver_json: payment.waiver === null ? null : { version: payment.waiver, at: now },
+    withdrawn_at: null,
+    revoked_at: from?.revoked_at ?? null,
+    created_at: now,
+  }
+  await settle(tx)
+  // Among the events of one payment, only the checkout's contains tax.
+  if (payment.taxCents !== null)
+    await updatePayment({ business }, tx, known, { tax_cents: payment.taxCents })
+  if (!(await store.insert(tx, row))) return
+  await updatePayment({ business }, tx, known, {
+    kind: 'purchase',
+    user_id: row.user_id,
+    tier: row.tier,
+    amount_cents: row.amount_cents,
+    currency: row.currency,
+    paid_at: known.paid_at ?? now,
   })
+  await settleChain(tx, row)
+  if (buyer && isNew) await recordGuest(deps, tx, buyer.id)
+  if (isReversed) return
+  const sold = saleEmail(deps, (buyer ?? claimant)?.email ?? guestEmail, row)
+  await sendMail({ jobs }, tx, sold, { isNotice: true })
+  await lookForSecond({ clock, jobs }, tx, row)
+  // The job only contains the purchase's id, because a key in its payload would not be encrypted.
+  await jobs.enqueue(tx, PREPARE_JOB, { tier: payment.tier }, { key: `prepare:${payment.tier}` })
+  await jobs.enqueue(tx, CONFIRMATION_JOB, { purchaseId: id })
+}
+
+/**
+ * Returns the account that has the purchase, or the account that may claim it. Anyone can give any
+ * address at the payment page, so an account with a holder has to accept the purchase. Locks the
+ * account first, so that its running deletion ends before it is read.
+ */
+async function findBuyer(
+  deps: PurchaseDeps,
+  tx: Db,
+  { userId }: Payment,
+  guestEmail: string | null,
+): Promise<{ buyer: User | null; claimant: User | null; isNew: boolean }> {
+  if (userId !== null) {
+    await lockUser(tx, userId)
+    return { buyer: await findUser(tx, userId), claimant: null, isNew: false }
+  }
+  if (guestEmail === null) return { buyer: null, claimant: null, isNew: false }
+  const { user, isNew } = await findOrCreateGuest(deps, tx, guestEmail)
+  const isTheirs = user !== null && (await isUnclaimed(tx, user))
+  return { buyer: isTheirs ? user : null, claimant: isTheirs ? null : user, isNew }
 }
 
 /** Returns the purchase that a payment upgrades or renews. Only its owner's payment does. */
 async function findOrigin(tx: Db, { fromId, userId }: Payment): Promise<PurchaseRow | null> {
   const from = fromId === null ? undefined : await store.findById(tx, fromId)
-  if (!from || (from.user_id !== userId && from.user_id !== null)) return null
+  if (!from || userId === null || (from.user_id !== userId && from.user_id !== null)) return null
   // The lock makes a simultaneous rotation of the license key visible.
   return (await store.lockChain(tx, from)).find(({ id }) => id === from.id) ?? null
 }
@@ -207,7 +251,7 @@ export async function emailRevoked(
   purchase: PurchaseRow,
   reason: 'dispute' | 'seller',
 ): Promise<void> {
-  const buyer = purchase.user_id === null ? null : await findUser(tx, purchase.user_id)
+  const buyer = await findUser(tx, purchase.user_id ?? purchase.claimant_id ?? '')
   if (!buyer) return
   await sendMail(deps, tx, revokedEmail(deps, buyer.email, purchase, reason))
 }

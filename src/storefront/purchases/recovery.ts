@@ -1,10 +1,11 @@
+import { isUnclaimed } from '#identity/account/guest-accounts.ts'
 import { findUserByEmail } from '#identity/users.ts'
 import type { Mail } from '#mail/mail.ts'
 import { transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Listed } from '../products/product-list.ts'
 import { keyRecoveryEmail } from './emails.ts'
-import { openLicenseKey } from './purchases.ts'
+import { CONFIRMATION_JOB, openLicenseKey } from './purchases.ts'
 import * as store from './store.ts'
 
 export const RECOVERY_JOB = 'storefront.recover-keys'
@@ -38,11 +39,18 @@ export async function sendKeys(
   email: string,
   messageId: string,
 ): Promise<void> {
-  const { db, secrets, mail } = deps
+  const { db, jobs, secrets, mail } = deps
   const user = await findUserByEmail(db, email)
   if (!user) return
   const purchases = await store.listOfUser(db, user.id)
-  if (purchases.length === 0) return
+  // The confirmations have the keys, too, and new links for what a guest has not claimed.
+  const waiting = (await isUnclaimed(db, user)) ? purchases : await store.listClaimable(db, user.id)
+  if (waiting.length > 0) {
+    await transaction(db, async (tx) => {
+      for (const { id } of waiting) await jobs.enqueue(tx, CONFIRMATION_JOB, { purchaseId: id })
+    })
+  }
+  if (purchases.length === 0 || waiting === purchases) return
   const keys = purchases.map((purchase) => ({
     purchase,
     licenseKey: openLicenseKey(secrets, purchase),

@@ -40,6 +40,11 @@ export function findOfUser(db: Db, userId: string, id: string): Promise<Purchase
     .executeTakeFirst()
 }
 
+/** Lists the purchases that guests made for the address of the user, who has not claimed them. */
+export function listClaimable(db: Db, userId: string): Promise<PurchaseRow[]> {
+  return db.selectFrom('purchases').selectAll().where('claimant_id', '=', userId).execute()
+}
+
 export function findById(db: Db, id: string): Promise<PurchaseRow | undefined> {
   return db.selectFrom('purchases').selectAll().where('id', '=', id).executeTakeFirst()
 }
@@ -273,14 +278,32 @@ export async function giveActivationBack(tx: Db, { owner, chain_id }: ChainKey):
  * each chain becomes its own owner.
  */
 export async function forgetUser(tx: Db, userId: string): Promise<void> {
-  // Deletes and inserts instead of updating, because the owner determines the server of a row.
-  const rows = await tx.deleteFrom('purchases').where('owner', '=', userId).returningAll().execute()
-  for (const row of rows) {
-    await tx
-      .insertInto('purchases')
-      .values({ ...row, owner: row.chain_id, user_id: null })
-      .execute()
-    await moveNames(tx, 'payment', [row.payment_ref], row.chain_id)
-    await moveNames(tx, 'license', [row.license_hash], row.chain_id)
+  for (const row of await listOfUser(tx, userId)) {
+    await moveToOwner(tx, row, { owner: row.chain_id, user_id: null, claimant_id: null })
   }
+  await tx
+    .updateTable('purchases')
+    .set({ claimant_id: null })
+    .where('claimant_id', '=', userId)
+    .execute()
+}
+
+/** Gives a purchase without an account to the user who has claimed it. */
+export function giveToUser(tx: Db, row: PurchaseRow, userId: string): Promise<void> {
+  return moveToOwner(tx, row, { owner: userId, user_id: userId, claimant_id: null })
+}
+
+/** Deletes and inserts instead of updating, because the owner determines the server of a row. */
+async function moveToOwner(
+  tx: Db,
+  row: PurchaseRow,
+  to: Pick<PurchaseRow, 'owner' | 'user_id' | 'claimant_id'>,
+): Promise<void> {
+  await tx.deleteFrom('purchases').where('owner', '=', row.owner).where('id', '=', row.id).execute()
+  await tx
+    .insertInto('purchases')
+    .values({ ...row, ...to })
+    .execute()
+  await moveNames(tx, 'payment', [row.payment_ref], to.owner)
+  await moveNames(tx, 'license', [row.license_hash], to.owner)
 }

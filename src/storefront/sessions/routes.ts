@@ -11,7 +11,7 @@ import {
   type SessionDeps,
 } from './sessions.ts'
 
-const SessionView = Type.Object(
+export const SessionView = Type.Object(
   {
     user: Type.Object(
       { id: Type.String(), email: Type.String(), full_name: Nullable(Type.String()) },

@@ -64,7 +64,7 @@ export async function openSession(
   deps: Omit<SessionDeps, 'deviceCookie' | 'checkCredentials'>,
   user: User,
   origin: DeviceOrigin,
-  method: 'password' | 'account',
+  method: 'password' | 'account' | 'claim' | 'code',
   madeIn: SessionRef | null = null,
 ): Promise<string> {
   const { db, clock, secrets } = deps

@@ -3,6 +3,7 @@
  * right for digital content once its delivery has begun with their consent, given at checkout.
  */
 import { DAY_MS, type Instant, plus } from '#platform/clock.ts'
+import { storefrontProblem } from '../problems.ts'
 import type { PurchaseRow } from '../purchases/store.ts'
 
 const PERIOD_MS = 14 * DAY_MS
@@ -11,6 +12,12 @@ const PERIOD_MS = 14 * DAY_MS
 export const WAIVER_VERSION = '2026-11-26'
 export const WAIVER_TEXT =
   'I request immediate delivery and acknowledge that I lose my right of withdrawal once it begins.'
+
+/** @throws Problem 409 `waiver_outdated` when the buyer agreed to another text */
+export function requireWaiver(version: string | undefined): void {
+  if (version !== undefined && version !== WAIVER_VERSION)
+    throw storefrontProblem('waiver_outdated')
+}
 
 /** `waived`: delivery began with the buyer's consent. `late`: the period is over. */
 export type WithdrawalRight = 'open' | 'waived' | 'late' | 'ended'

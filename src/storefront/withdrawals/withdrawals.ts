@@ -112,7 +112,7 @@ async function applyWithdrawal(
     await sendMail(deps, tx, unknownOrderEmail(config, withdrawal), { isNotice: true })
     return
   }
-  const delivered = await listDelivered(tx, purchase.owner)
+  const delivered = await listDelivered(tx, purchase.claimant_id ?? purchase.owner)
   const right = findWithdrawalRight(purchase, {
     isDelivered: delivered.has(purchase.id),
     now: clock.now(),
@@ -144,7 +144,8 @@ async function findPurchase(
     await findById(db, order_id.toLowerCase()),
     await findUserByEmail(db, email),
   ]
-  return user && purchase?.user_id === user.id ? purchase : undefined
+  const buyerId = purchase?.user_id ?? purchase?.claimant_id
+  return user && buyerId === user.id ? purchase : undefined
 }
 
 /** Refunds everything that is left. A refund that is already made is enough. */

@@ -35,6 +35,7 @@ export const EVENT_LABELS: Readonly<Record<AuditAction, string>> = {
   'billing.synced': 'Billing reconciled',
   'license.rotated': 'License key rotated',
   'purchase.activations_set': 'Activation limit of a purchase changed',
+  'purchase.claimed': 'Purchase added to an account',
   'purchase.downloads_reset': 'Downloads of a purchase reset',
   'purchase.extended': 'Updates of a purchase extended',
   'purchase.refunded': 'Purchase refunded',

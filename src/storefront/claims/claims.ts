@@ -1,0 +1,120 @@
+/**
+ * How a guest's purchase comes into an account. Anyone can enter any address at the payment page, so
+ * only a link that was mailed to the address, and works once, moves anything.
+ *
+ * An account that only purchases have created has no holder. There, the link also proves the
+ * address and signs in. Any other account has a holder, whom the link does not prove: it needs their
+ * session, too.
+ */
+import { recordAudit } from '#audit/audit.ts'
+import { lockPayment, updatePayment } from '#billing/money/payments.ts'
+import { claimAccount, isUnclaimed } from '#identity/account/guest-accounts.ts'
+import { issueToken, peekToken, spendToken } from '#identity/one-time-tokens.ts'
+import { emailKey, findUser, lockUser, type User } from '#identity/users.ts'
+import { type Db, transaction } from '#platform/db/db.ts'
+import type { Platform } from '#platform/platform.ts'
+import * as activationStore from '../licences/store.ts'
+import { storefrontProblem } from '../problems.ts'
+import type { PurchaseRow } from '../purchases/store.ts'
+import * as purchaseStore from '../purchases/store.ts'
+
+export type ClaimDeps = Pick<Platform, 'config' | 'db' | 'clock' | 'secrets' | 'business'>
+
+type Claim = { purchaseId: string; email: string }
+
+/** `account`: the link opens the new account. `purchase`: its holder adds the purchase to it. */
+export type Claimable = 'account' | 'purchase'
+
+/** Returns what is left to claim of a purchase by the owner of the address; null: nothing. */
+export async function findClaimable(
+  db: Db,
+  purchase: PurchaseRow,
+  user: User,
+): Promise<Claimable | null> {
+  if (purchase.claimant_id === user.id) return 'purchase'
+  return purchase.user_id === user.id && (await isUnclaimed(db, user)) ? 'account' : null
+}
+
+/** Creates the address of the claim page, for an email to the user. */
+export async function issueClaim(
+  deps: Pick<ClaimDeps, 'config' | 'db' | 'clock' | 'secrets'>,
+  purchase: PurchaseRow,
+  user: User,
+): Promise<string> {
+  const claim: Claim = { purchaseId: purchase.id, email: user.email }
+  const token = await issueToken(deps, deps.db, 'claim', user.id, claim)
+  return `${deps.config.urls.storefront}/claim?${new URLSearchParams({ token })}`
+}
+
+/** Returns what an open link is for, without spending it. @throws Problem 400 */
+export async function readClaim(
+  deps: Pick<ClaimDeps, 'db' | 'clock' | 'secrets'>,
+  token: string,
+): Promise<{ user: User; claimable: Claimable }> {
+  const { user } = await requireClaim(deps, deps.db, token)
+  return { user, claimable: (await isUnclaimed(deps.db, user)) ? 'account' : 'purchase' }
+}
+
+/**
+ * Spends a link. `isSignIn`: the account had no holder, so its reader signs in with it.
+ * @param callerId The user of the session that follows the link. @throws Problem 400, 401 and 403
+ */
+export async function claimPurchase(
+  deps: ClaimDeps,
+  token: string,
+  callerId: string | null,
+): Promise<{ user: User; isSignIn: boolean }> {
+  return transaction(deps.db, async (tx) => {
+    const { user: found } = await requireClaim(deps, tx, token)
+    // A password reset may be giving the account a holder at this moment.
+    await lockUser(tx, found.id)
+    const { user, claim } = await requireClaim(deps, tx, token)
+    const isSignIn = await isUnclaimed(tx, user)
+    if (!isSignIn && callerId === null) throw storefrontProblem('claim_needs_sign_in')
+    // Also for a new account: a link from another person must not replace the session.
+    if (callerId !== null && callerId !== user.id)
+      throw storefrontProblem('claim_of_another_account')
+    if (!(await spendToken(deps, tx, 'claim', token))) throw storefrontProblem('claim_link_invalid')
+
+    const purchase = await purchaseStore.findById(tx, claim.purchaseId)
+    if (purchase?.claimant_id === user.id) await givePurchase(deps, tx, purchase, user.id)
+    return { user: isSignIn ? await claimAccount(deps, tx, user.id) : user, isSignIn }
+  })
+}
+
+/** Returns the account of an open link. @throws Problem 400 */
+async function requireClaim(
+  deps: Pick<ClaimDeps, 'clock' | 'secrets'>,
+  db: Db,
+  token: string,
+): Promise<{ user: User; claim: Claim }> {
+  const known = await peekToken<Claim>(deps, db, 'claim', token)
+  const user = known?.state === 'open' && known.userId ? await findUser(db, known.userId) : null
+  // A link ends with a change of the account's address.
+  if (!known || !user?.is_active || emailKey(known.data.email) !== user.email_key)
+    throw storefrontProblem('claim_link_invalid')
+  return { user, claim: known.data }
+}
+
+async function givePurchase(
+  { clock, business }: ClaimDeps,
+  tx: Db,
+  found: PurchaseRow,
+  userId: string,
+): Promise<void> {
+  const now = clock.now()
+  const payment = await lockPayment(tx, found.payment_ref, now)
+  // The lock makes a simultaneous refund visible.
+  for (const purchase of await purchaseStore.lockChain(tx, found)) {
+    await purchaseStore.giveToUser(tx, purchase, userId)
+  }
+  await activationStore.giveToUser(tx, found, userId)
+  await updatePayment({ business }, tx, payment, { user_id: userId })
+  await recordAudit(tx, {
+    actorId: userId,
+    action: 'purchase.claimed',
+    subject: `purchase:${found.id}`,
+    data: { tier: found.tier },
+    at: now,
+  })
+}
