@@ -370,6 +370,21 @@ const shopPages = [
   }),
   createRoute({
     getParentRoute: () => shopLayout,
+    path: '/shop/products',
+    component: lazyPage(() => import('./shop/products-page.tsx'), 'ProductsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => shopLayout,
+    path: '/shop/products/new',
+    component: lazyPage(() => import('./shop/new-product-page.tsx'), 'NewProductPage'),
+  }),
+  createRoute({
+    getParentRoute: () => shopLayout,
+    path: '/shop/products/$tier',
+    component: lazyPage(() => import('./shop/product-page.tsx'), 'ProductPage'),
+  }),
+  createRoute({
+    getParentRoute: () => shopLayout,
     path: '/shop/discounts',
     component: lazyPage(() => import('./shop/discounts-page.tsx'), 'DiscountsPage'),
   }),

@@ -35,9 +35,10 @@ export async function listDisputes(db: Db, asked: PageOf, isOpen?: boolean) {
     db,
     disputes.map(({ payment_id }) => payment_id),
   )
-  const users = disputes.map(
-    ({ payment_id, user_id }) => purchases.get(payment_id)?.user_id ?? user_id,
-  )
+  const users = disputes.map(({ payment_id, user_id }) => {
+    const purchase = purchases.get(payment_id)
+    return purchase?.user_id ?? purchase?.claimant_id ?? user_id
+  })
   const emails = await findEmails(
     db,
     users.flatMap((id) => id ?? []),

@@ -9,3 +9,8 @@ export function formatAmount(cents: number, currency: string): string {
 export function formatTier(tier: string): string {
   return tier.slice(0, 1).toUpperCase() + tier.slice(1)
 }
+
+/** `$199` for 199, `$19.90` for 19.9. */
+export function formatPrice(units: number, currency: string): string {
+  return formatMoney(units, currency, { short: true })
+}

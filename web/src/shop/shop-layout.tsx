@@ -8,6 +8,7 @@ import classes from './shop-layout.module.css'
 
 const SECTIONS = [
   { to: '/shop/orders', label: 'Orders' },
+  { to: '/shop/products', label: 'Products' },
   { to: '/shop/discounts', label: 'Discounts' },
   { to: '/shop/inbox', label: 'Inbox' },
   { to: '/shop/disputes', label: 'Disputes' },

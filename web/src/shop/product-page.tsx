@@ -1,0 +1,48 @@
+import { Skeleton } from '@mantine/core'
+import { IconPackageOff } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { LinkButton } from '../components/links.tsx'
+import { Loaded } from '../components/loaded.tsx'
+import { Notice } from '../components/notice.tsx'
+import { Page } from '../components/page.tsx'
+import { FixedNote } from './fixed-note.tsx'
+import { ProductForm } from './product-form.tsx'
+import { productsQuery } from './products-query.ts'
+
+const route = getRouteApi('/app/desk/shop/products/$tier')
+
+export function ProductPage() {
+  const { tier } = route.useParams()
+  const products = useQuery(productsQuery)
+  return (
+    <Loaded query={products} skeleton={<Skeleton h={480} />}>
+      {(data) => {
+        const product = data.products.find((one) => one.tier === tier)
+        if (!product) {
+          return (
+            <Notice
+              order={1}
+              icon={IconPackageOff}
+              title="No such product"
+              action={<LinkButton to="/shop/products">Go to products</LinkButton>}
+            >
+              It may have another tier.
+            </Notice>
+          )
+        }
+        return (
+          <Page title={product.name} lead={<span className="mono">{tier}</span>} wide>
+            {data.is_fixed && <FixedNote />}
+            <ProductForm
+              key={tier}
+              product={product}
+              others={data.products.filter((one) => one !== product)}
+              isFixed={data.is_fixed}
+            />
+          </Page>
+        )
+      }}
+    </Loaded>
+  )
+}

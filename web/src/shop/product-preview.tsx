@@ -1,0 +1,50 @@
+import { IconCheck } from '@tabler/icons-react'
+import { Markdown } from '../markdown/markdown.tsx'
+import { formatPrice } from './amount.ts'
+import { type ProductFields, readLines } from './product-fields.ts'
+import classes from './products.module.css'
+
+/** The product as the shop shows it. */
+export function ProductPreview({ fields }: { fields: ProductFields }) {
+  const { name, includes, features, description } = fields
+  const isEmpty = name.trim() === ''
+  return (
+    <section aria-label="Preview" className={classes.preview}>
+      <p className={classes.label}>Preview</p>
+      <div className={classes.card}>
+        <h2 dir="auto">{isEmpty ? 'Name of the product' : name}</h2>
+        <p className={classes.price}>{describePrice(fields)}</p>
+        <p className={classes.terms}>
+          {[describeUpdates(fields), describeMachines(fields)].join(', ')}
+        </p>
+        {includes.trim() !== '' && <p dir="auto">{includes}</p>}
+        <ul>
+          {readLines(features).map((feature) => (
+            <li key={feature} dir="auto">
+              <IconCheck size={18} aria-hidden />
+              {feature}
+            </li>
+          ))}
+        </ul>
+      </div>
+      {description.trim() !== '' && <Markdown text={description} />}
+    </section>
+  )
+}
+
+function describePrice({ price, currency }: ProductFields): string {
+  const units = Number(price)
+  const code = currency.trim().toLowerCase()
+  if (price.trim() === '' || !Number.isFinite(units)) return '–'
+  return /^[a-z]{3}$/.test(code) ? formatPrice(units, code) : price
+}
+
+function describeUpdates({ updatesMonths }: ProductFields): string {
+  if (updatesMonths.trim() === '') return 'Updates for good'
+  return Number(updatesMonths) === 1 ? '1 month of updates' : `${updatesMonths} months of updates`
+}
+
+function describeMachines({ machines }: ProductFields): string {
+  if (machines.trim() === '') return 'any number of machines'
+  return Number(machines) === 1 ? '1 machine' : `${machines} machines`
+}

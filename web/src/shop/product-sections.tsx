@@ -1,0 +1,236 @@
+import { Textarea, TextInput } from '@mantine/core'
+import { type ReactNode, useId } from 'react'
+import type { StoreProduct } from '../api/types.ts'
+import { PairList } from './pair-list.tsx'
+import type { ProductFields } from './product-fields.ts'
+import classes from './products.module.css'
+import { UpgradeFields } from './upgrade-fields.tsx'
+
+type SectionProps = {
+  fields: ProductFields
+  set: (change: Partial<ProductFields>) => void
+  /** The service's words by field: `price`, `faq.0.question`. */
+  errors: Record<string, string>
+}
+
+type SaleSectionProps = SectionProps & {
+  tier: string
+  /** Null: the tier is fixed. */
+  onTier: ((tier: string) => void) | null
+}
+
+export function SaleSection({ fields, set, errors, tier, onTier }: SaleSectionProps) {
+  const text = bindTexts({ fields, set, errors })
+  return (
+    <Section title="Sale">
+      <TextInput label="Name" required withAsterisk={false} maxLength={200} {...text('name')} />
+      <div className={classes.pair}>
+        <TextInput
+          label="Price"
+          inputMode="decimal"
+          pattern="\d+(\.\d+)?"
+          title="A number, as 49 or 49.90"
+          required
+          withAsterisk={false}
+          {...text('price')}
+        />
+        <TextInput
+          label="Currency"
+          minLength={3}
+          maxLength={3}
+          required
+          withAsterisk={false}
+          {...text('currency')}
+        />
+      </div>
+      <div className={classes.pair}>
+        {onTier && (
+          <TextInput
+            label="Tier"
+            description="In links and folders; never changes"
+            required
+            withAsterisk={false}
+            maxLength={64}
+            value={tier}
+            onChange={(event) => onTier(event.currentTarget.value)}
+            error={errors.tier}
+          />
+        )}
+        <TextInput
+          label="Address"
+          description="Its page: /products/…"
+          placeholder={tier.toLowerCase().replaceAll('_', '-')}
+          maxLength={64}
+          {...text('slug')}
+        />
+      </div>
+      <TextInput
+        label="Includes"
+        placeholder="Everything in Basic"
+        maxLength={200}
+        {...text('includes')}
+      />
+      <Textarea
+        label="Features"
+        description="One per line"
+        autosize
+        minRows={3}
+        {...text('features')}
+      />
+      <Textarea
+        label="Description"
+        description="Markdown, on the product’s page"
+        autosize
+        minRows={4}
+        {...text('description')}
+      />
+    </Section>
+  )
+}
+
+export function LicenseSection({
+  fields,
+  set,
+  errors,
+  others,
+}: SectionProps & { others: StoreProduct[] }) {
+  const text = bindTexts({ fields, set, errors })
+  const count = { inputMode: 'numeric', pattern: '\\d*', title: 'A whole number' } as const
+  return (
+    <Section title="License">
+      <div className={classes.pair}>
+        <TextInput
+          label="Months of updates"
+          description="Empty: updates never end"
+          {...count}
+          {...text('updatesMonths', 'updates_months')}
+        />
+        <TextInput
+          label="Price of a renewal"
+          description="Empty: no renewals"
+          inputMode="decimal"
+          pattern="\d+(\.\d+)?"
+          {...text('renewalPrice', 'renewal_price')}
+        />
+      </div>
+      <div className={classes.pair}>
+        <TextInput
+          label="Machines"
+          description="Empty: no limit"
+          {...count}
+          {...text('machines', 'activations_max')}
+        />
+        <TextInput
+          label="Machines released per month"
+          description="By the buyer"
+          required
+          withAsterisk={false}
+          {...count}
+          {...text('releases', 'activation_releases_per_month')}
+        />
+      </div>
+      <UpgradeFields
+        upgrades={fields.upgrades}
+        currency={fields.currency}
+        others={others}
+        onChange={(upgrades) => set({ upgrades })}
+        error={findError(errors, 'upgrade_from')}
+      />
+    </Section>
+  )
+}
+
+export function PageSection({ fields, set, errors }: SectionProps) {
+  const text = bindTexts({ fields, set, errors })
+  const pairs = (field: 'gallery' | 'faq' | 'comparison') => ({
+    pairs: fields[field],
+    onChange: (changed: ProductFields['faq']) => set({ [field]: changed }),
+    error: findError(errors, field),
+  })
+  return (
+    <Section title="Product page and tax" isOptional>
+      <PairList
+        title="Pictures"
+        labels={['Address of the picture', 'What it shows']}
+        add="Add picture"
+        {...pairs('gallery')}
+      />
+      <PairList
+        title="Comparison with the other products"
+        labels={['Row', 'Text, or yes or no']}
+        add="Add row"
+        {...pairs('comparison')}
+      />
+      <PairList
+        title="Questions and answers"
+        labels={['Question', 'Answer']}
+        add="Add question"
+        isLong
+        {...pairs('faq')}
+      />
+      <Textarea label="Terms" description="Markdown" autosize minRows={2} {...text('terms')} />
+      <Textarea
+        label="Changelog"
+        description="Markdown, before the notes of the releases"
+        autosize
+        minRows={2}
+        {...text('changelog')}
+      />
+      <Textarea
+        label="Pictures on the payment page"
+        description="Addresses, one per line"
+        autosize
+        minRows={1}
+        {...text('images')}
+      />
+      <TextInput
+        label="Tax code"
+        description="Of the payment processor"
+        placeholder="txcd_10202000"
+        maxLength={200}
+        {...text('taxCode', 'tax_code')}
+      />
+    </Section>
+  )
+}
+
+type TextField = {
+  [K in keyof ProductFields]: ProductFields[K] extends string ? K : never
+}[keyof ProductFields]
+
+function bindTexts({ fields, set, errors }: SectionProps) {
+  return (field: TextField, sentName: string = field) => ({
+    value: fields[field],
+    onChange: (event: { currentTarget: { value: string } }) =>
+      set({ [field]: event.currentTarget.value }),
+    error: findError(errors, sentName),
+  })
+}
+
+/** Returns the error of a field, or of a part of it. */
+function findError(errors: Record<string, string>, field: string): string | undefined {
+  return Object.entries(errors).find(
+    ([name]) => name === field || name.startsWith(`${field}.`),
+  )?.[1]
+}
+
+type GroupProps = { title: string; isOptional?: boolean; children: ReactNode }
+
+/** Optional fields stay folded until they are wanted. */
+function Section({ title, isOptional = false, children }: GroupProps) {
+  const id = useId()
+  if (isOptional) {
+    return (
+      <details className={classes.section}>
+        <summary>{title}</summary>
+        <div className={classes.fields}>{children}</div>
+      </details>
+    )
+  }
+  return (
+    <section aria-labelledby={id} className={classes.section}>
+      <h2 id={id}>{title}</h2>
+      <div className={classes.fields}>{children}</div>
+    </section>
+  )
+}

@@ -1,0 +1,99 @@
+import { Badge, Skeleton, Table, Text } from '@mantine/core'
+import { IconPackage, IconPlus } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { StoreProduct } from '../api/types.ts'
+import { LinkButton } from '../components/links.tsx'
+import { Loaded } from '../components/loaded.tsx'
+import { Notice } from '../components/notice.tsx'
+import { Page } from '../components/page.tsx'
+import { ScrollX } from '../components/scroll-x.tsx'
+import { formatPrice } from './amount.ts'
+import { FixedNote } from './fixed-note.tsx'
+import { productsQuery } from './products-query.ts'
+import tableClasses from './table.module.css'
+
+export function ProductsPage() {
+  const products = useQuery(productsQuery)
+  return (
+    <Page
+      title="Products"
+      lead="What the shop sells. Each tier is a product with its own price and files."
+      wide
+      actions={
+        products.data?.is_fixed === false && (
+          <LinkButton to="/shop/products/new" leftSection={<IconPlus size={18} aria-hidden />}>
+            New product
+          </LinkButton>
+        )
+      }
+    >
+      <Loaded query={products} skeleton={<Skeleton h={320} />}>
+        {(data) => (
+          <>
+            {data.is_fixed && <FixedNote />}
+            {data.products.length === 0 ? (
+              <Notice icon={IconPackage} title="No products">
+                Create the first one. It is for sale as soon as it has a published release.
+              </Notice>
+            ) : (
+              <ProductTable products={data.products} />
+            )}
+          </>
+        )}
+      </Loaded>
+    </Page>
+  )
+}
+
+function ProductTable({ products }: { products: StoreProduct[] }) {
+  return (
+    <ScrollX label="Products">
+      <Table highlightOnHover>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Name</Table.Th>
+            <Table.Th visibleFrom="sm">Tier</Table.Th>
+            <Table.Th visibleFrom="sm">Updates</Table.Th>
+            <Table.Th>Status</Table.Th>
+            <Table.Th ta="right">Price</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {products.map((product) => (
+            <Table.Tr key={product.tier}>
+              <Table.Td>
+                <Link
+                  to="/shop/products/$tier"
+                  params={{ tier: product.tier }}
+                  className={tableClasses.open}
+                >
+                  {product.name}
+                </Link>
+              </Table.Td>
+              <Table.Td visibleFrom="sm">
+                <Text component="span" size="sm" className="mono">
+                  {product.tier}
+                </Text>
+              </Table.Td>
+              <Table.Td visibleFrom="sm">{describeUpdates(product)}</Table.Td>
+              <Table.Td>
+                <Badge color={product.retired_at === null ? 'pine' : 'gray'}>
+                  {product.retired_at === null ? 'On sale' : 'Retired'}
+                </Badge>
+              </Table.Td>
+              <Table.Td ta="right" className={tableClasses.whole}>
+                {formatPrice(product.price, product.currency)}
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </ScrollX>
+  )
+}
+
+function describeUpdates({ updates_months }: StoreProduct): string {
+  if (updates_months === null) return 'Never end'
+  return updates_months === 1 ? '1 month' : `${updates_months} months`
+}
