@@ -46,7 +46,7 @@ import {
 } from './payments/payments.ts'
 import { storefrontProblem } from './problems.ts'
 import type { LeaveOut } from './products/file-store.ts'
-import { type Listed, ProductList } from './products/product-list.ts'
+import { ProductList } from './products/product-list.ts'
 import { openProducts } from './products/products.ts'
 import { confirmPurchase, reportPaidTwice } from './purchases/confirmation.ts'
 import {
@@ -99,7 +99,8 @@ export type StorefrontNeeds = {
   identity: Pick<Identity, 'checkCredentials'>
 }
 
-export type Storefront = Room & Listed & { session: Authenticators['session'] }
+export type Storefront = Room &
+  Pick<StorefrontDeps, 'products' | 'productList'> & { session: Authenticators['session'] }
 
 export async function createStorefront(
   platform: Pick<
@@ -193,6 +194,7 @@ export async function createStorefront(
   return {
     server: 'storefront',
     productList,
+    products: deps.products,
     tags: TAGS,
     routes: (app) => storefrontRoutes(app, deps),
     session: {
