@@ -38,6 +38,7 @@ export function DisputesPage() {
       }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (last) => last.next_cursor ?? undefined,
+    staleTime: 0,
     placeholderData: (previous) => previous,
   })
   return (
