@@ -306,6 +306,9 @@ async function addRareRows(app: TestApp, userId: string, name: string) {
     created_at: now,
   }
   await db.insertInto('usage_alerts').values(alert).execute()
+  const notice = { user_id: userId, tier: 'basic', version: mark, sent_at: now }
+  await db.insertInto('release_notices').values(notice).execute()
+  await db.insertInto('release_optouts').values({ user_id: userId, created_at: now }).execute()
   const input = { user_id: userId, job_id: mark, part: 0, bytes: Buffer.from(mark) }
   await db.insertInto('rag_job_inputs').values(input).execute()
   const vector = { user_id: userId, version: mark, embedder: 'other', chunk_index: 0 }

@@ -41,6 +41,7 @@ const BOUNDED: Record<string, string> = {
     'billing_accounts',
     'billing_customers',
     'store_checkouts',
+    'release_optouts',
     'switches',
     'billing_notices',
     'deals',

@@ -248,4 +248,21 @@ export const storefrontMigrations: Migration[] = [
       );
     `,
   },
+  {
+    id: 'storefront/009-release-emails',
+    sql: `
+      create table release_notices (
+        user_id {id} not null,
+        tier text not null,
+        version text not null,
+        sent_at {timestamp} not null,
+        primary key (user_id, tier, version)
+      );
+      create index release_notices_by_time on release_notices (sent_at);
+      create table release_optouts (
+        user_id {id} primary key,
+        created_at {timestamp} not null
+      );
+    `,
+  },
 ]

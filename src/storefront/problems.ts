@@ -65,6 +65,11 @@ export const storefrontProblem = Problem.define({
     'The text about immediate delivery has changed',
     { advice: 'Show the present text, and send its version.' },
   ],
+  optout_link_invalid: [
+    400,
+    'This link is not valid',
+    { advice: 'Open the whole link of the latest email about a release.' },
+  ],
   claim_link_invalid: [
     400,
     'This link was used or has expired',

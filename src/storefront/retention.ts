@@ -6,6 +6,8 @@ import './tables.ts'
 
 /** Longer than the month in which a release counts. */
 const RELEASED_DAYS = 90
+/** Longer than the two weeks in which a release is announced. */
+const NOTICES_DAYS = 30
 
 export function agedStorefront({ retention }: Pick<Config, 'retention'>): Aged[] {
   const period = { days: retention.contactDays, setting: 'RETENTION_DAYS' }
@@ -42,6 +44,14 @@ export function agedStorefront({ retention }: Pick<Config, 'retention'>): Aged[]
       key: ['owner', 'credential_id', 'day'],
       at: 'day',
       isText: true,
+    }),
+    byAge({
+      what: 'sent emails about releases',
+      days: NOTICES_DAYS,
+      setting: null,
+      table: 'release_notices',
+      key: ['user_id', 'tier', 'version'],
+      at: 'sent_at',
     }),
     byAge({
       what: 'released activations',

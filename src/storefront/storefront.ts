@@ -14,6 +14,7 @@ import { identityProblem } from '#identity/problems.ts'
 import { deviceCookie } from '#identity/sign-in/device-cookie.ts'
 import { findUser } from '#identity/users.ts'
 import type { Mail } from '#mail/mail.ts'
+import { HOUR_MS } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Authenticators } from '#platform/http/access-control.ts'
 import type { Tag } from '#platform/http/openapi.ts'
@@ -35,7 +36,7 @@ import * as tokenStore from './downloads/token-store.ts'
 import { storefrontErrorDialect } from './errors.ts'
 import { LicenseSigningKeys } from './licences/signing-keys.ts'
 import * as activationStore from './licences/store.ts'
-import { announceUpdateEnds, scheduleUpdateEnds, UPDATE_ENDS_JOB } from './orders/update-ends.ts'
+import { announceUpdateEnds, UPDATE_ENDS_JOB } from './orders/update-ends.ts'
 import { closeCheckout, forgetCheckouts } from './payments/checkout.ts'
 import { INBOX_SOURCE, PAYMENT_EVENTS, type PaymentEvent } from './payments/payment-events.ts'
 import {
@@ -58,6 +59,8 @@ import {
 } from './purchases/purchases.ts'
 import { RECOVERY_JOB, sendKeys } from './purchases/recovery.ts'
 import * as purchaseStore from './purchases/store.ts'
+import { RELEASE_EMAILS_JOB, sendReleaseEmails } from './releases/release-emails.ts'
+import * as releaseStore from './releases/store.ts'
 import { type StorefrontDeps, storefrontRoutes } from './routes.ts'
 import {
   findStoreCaller,
@@ -181,6 +184,7 @@ export async function createStorefront(
 
   jobs.handle<{ paymentId: string }>(WITHDRAWAL_REFUND_JOB, (job) => refundWithdrawal(billing, job))
   jobs.handle<object>(UPDATE_ENDS_JOB, () => announceUpdateEnds(deps), { lane: 'bulk' })
+  jobs.handle<object>(RELEASE_EMAILS_JOB, () => sendReleaseEmails(deps), { lane: 'bulk' })
 
   let stop = () => {}
   if (processor) billing.addListener(PAYMENT_EVENTS)
@@ -206,11 +210,24 @@ export async function createStorefront(
     eraseSlices: [downloadStore.eraseSlice],
     collect: collectStorefront,
     start() {
-      stop = scheduleUpdateEnds(deps)
+      stop = scheduleNotices(deps)
     },
     stop: () => stop(),
     close: () => productList.close(),
   }
+}
+
+/** Enqueues the hourly notices, now and every hour. Returns a function that stops it. */
+function scheduleNotices({ jobs, db, log }: Pick<Platform, 'jobs' | 'db' | 'log'>): () => void {
+  const enqueue = () => {
+    for (const job of [UPDATE_ENDS_JOB, RELEASE_EMAILS_JOB])
+      jobs
+        .enqueue(db, job, {}, { key: job })
+        .catch((error) => log.warn({ err: error, job }, 'hourly notices could not be enqueued'))
+  }
+  enqueue()
+  const timer = setInterval(enqueue, HOUR_MS).unref()
+  return () => clearInterval(timer)
 }
 
 /** Logs each file that is left out of a release, once per process. */
@@ -241,6 +258,7 @@ async function eraseStorefront(tx: Db, userId: string): Promise<void> {
   await purchaseStore.forgetUser(tx, userId)
   await activationStore.forgetUser(tx, userId)
   await tokenStore.forgetUser(tx, userId)
+  await releaseStore.forgetUser(tx, userId)
 }
 
 /**
@@ -251,11 +269,12 @@ async function collectStorefront(db: Db, userId: string) {
   const proven = (await listAddresses(db, userId))
     .filter((address) => address.proven)
     .map(({ key }) => key)
-  const [purchases, activations, tokens, downloads, sessions, messages, withdrawals] =
+  const [purchases, activations, tokens, releases, downloads, sessions, messages, withdrawals] =
     await Promise.all([
       purchaseStore.listOfUser(db, userId),
       activationStore.listOfUser(db, userId),
       tokenStore.listOfUser(db, userId),
+      releaseStore.listOfUser(db, userId),
       downloadStore.listOfUser(db, userId, undefined, EXPORTED_MAX),
       listSessions(db, userId),
       proven.length === 0 ? [] : messagesOfAddresses(db, proven),
@@ -265,6 +284,7 @@ async function collectStorefront(db: Db, userId: string) {
     purchases: purchases.map(({ license_hash, license_sealed, ...purchase }) => purchase),
     activations,
     download_tokens: tokens,
+    release_emails: releases,
     downloads,
     store_sessions: sessions,
     contact_messages: messages,

@@ -270,6 +270,12 @@ type StoreReleasesTable = {
   withdrawn_at: Instant | null
 }
 
+/** An email about a release that a buyer got. */
+type ReleaseNoticesTable = { user_id: string; tier: Tier; version: string; sent_at: Instant }
+
+/** Buyers who want no emails about releases. */
+type ReleaseOptoutsTable = { user_id: string; created_at: Instant }
+
 declare module '#platform/db/tables.ts' {
   interface Tables {
     store_sessions: StoreSessionsTable
@@ -285,6 +291,8 @@ declare module '#platform/db/tables.ts' {
     contact_replies: ContactRepliesTable
     withdrawals: WithdrawalsTable
     discounts: DiscountsTable
+    release_notices: ReleaseNoticesTable
+    release_optouts: ReleaseOptoutsTable
     store_products: StoreProductsTable
     store_product_list: StoreProductListTable
     store_releases: StoreReleasesTable

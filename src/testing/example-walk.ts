@@ -592,6 +592,9 @@ async function publishRelease(root: Calls, releases: string): Promise<void> {
   form.append('file', new Blob([new Uint8Array(zip)]), 'course.zip')
   await root.post(releases, form)
   const release = `${releases}/1.0.0`
+  form.set('version', '0.9.0')
+  await root.post(releases, form)
+  await root.delete(`${releases}/0.9.0`)
   await root.patch(release, { notes: 'The first release, with **twelve** lessons.' })
   await root.post(`${release}/publish`)
   await root.post(`${release}/withdraw`)

@@ -3,7 +3,7 @@ import { moveCursor, readCursor } from '#billing/cursors.ts'
 import { findUser } from '#identity/users.ts'
 import { composeEmail, type Email } from '#mail/email.ts'
 import { sendMail } from '#mail/mail.ts'
-import { DAY_MS, HOUR_MS, plus } from '#platform/clock.ts'
+import { DAY_MS, plus } from '#platform/clock.ts'
 import { transaction } from '#platform/db/db.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -37,21 +37,6 @@ export async function announceUpdateEnds(deps: Deps): Promise<void> {
     }
     await moveCursor(tx, CURSOR, now)
   })
-}
-
-/** Enqueues a run now and every hour. Returns a function that stops it. */
-export function scheduleUpdateEnds({
-  jobs,
-  db,
-  log,
-}: Pick<Deps, 'jobs' | 'db' | 'log'>): () => void {
-  const enqueue = () =>
-    jobs
-      .enqueue(db, UPDATE_ENDS_JOB, {}, { key: UPDATE_ENDS_JOB })
-      .catch((error) => log.warn({ err: error }, 'the ends of updates could not be enqueued'))
-  void enqueue()
-  const timer = setInterval(enqueue, HOUR_MS).unref()
-  return () => clearInterval(timer)
 }
 
 function updateEndEmail(
