@@ -1658,6 +1658,8 @@ export type ListPlansResponse = {
 export type ListProductsResponse = {
   /** True when the file of CATALOGUE has the products; nobody can edit them */
   is_fixed: boolean
+  /** The address of the shop */
+  shop_url: string
   products: Array<StoreProduct>
 }
 
