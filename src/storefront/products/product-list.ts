@@ -47,6 +47,11 @@ export class ProductList {
     return this.#deps.config.catalogue.productsPath !== null
   }
 
+  /** True until a file or a superuser names other products. */
+  get isBuiltIn(): boolean {
+    return this.#stored === null && !this.isFixed
+  }
+
   /** The products on sale, in display order. */
   get sold(): readonly CatalogueProduct[] {
     const products = this.isFixed ? null : this.#stored?.products
