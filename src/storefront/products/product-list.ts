@@ -49,7 +49,7 @@ export class ProductList {
 
   /** True until a file or a superuser names other products. */
   get isBuiltIn(): boolean {
-    return this.#stored === null && !this.isFixed
+    return !this.isFixed && !this.#stored?.products
   }
 
   /** The products on sale, in display order. */
