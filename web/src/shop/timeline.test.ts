@@ -81,7 +81,7 @@ test('events are listed newest first, each refund once, with its own reason', ()
   )
 })
 
-test('changes of superusers, refunds and disputes are told apart', () => {
+test('the title of a change depends on whether a superuser, a refund or a dispute made it', () => {
   const change = (action: string, data: Record<string, unknown> | null) => ({
     at: '2026-03-01T00:00:00.000Z',
     action,
