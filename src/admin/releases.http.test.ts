@@ -4,6 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { Uint8ArrayReader, Uint8ArrayWriter, ZipReader } from '@zip.js/zip.js'
+import { ProductList } from '#storefront/products/product-list.ts'
+import { openProducts } from '#storefront/products/products.ts'
+import { uploadRelease } from '#storefront/products/release-editing.ts'
 import { BUCKET_KEYS, startBucket } from '#testing/bucket.ts'
 import { openShop, type Shop } from '#testing/buyer.ts'
 import { writeZip } from '#testing/zip.ts'
@@ -132,6 +135,17 @@ test('notes can be corrected, and only drafts deleted, with their files', async 
   assert.equal((await root.delete(`${RELEASES}/1.1.0`)).status, 404)
   assert.equal(readdirSync(folder).length, 1)
   assert.equal((await upload(root, '1.1.0')).status, 201, 'the version is free again')
+})
+
+test('in production with DATABASE_URL, a release needs a folder that every node can read', async (t) => {
+  const { shop } = await openDesk(t)
+  const config = { ...shop.config, production: true, databaseUrl: 'postgres://127.0.0.1/latchkey' }
+  const productList = await ProductList.read(shop.platform)
+  const deps = { ...shop.platform, products: openProducts(config.products), productList, config }
+  const release = { actorId: null, tier: 'course', version: '1.0.0' }
+  await assert.rejects(uploadRelease(deps, release, { files: [], leftOut: [], notes: '' }), {
+    code: 'products_dir_needed',
+  })
 })
 
 test('folders of PRODUCTS_DIR stay releases beside the uploaded ones, and keep their versions', async (t) => {

@@ -178,6 +178,11 @@ export const storefrontProblem = Problem.define({
     'The upload of this release is not complete',
     { advice: 'Wait until it ends. If it broke off, delete the draft and upload it again.' },
   ],
+  products_dir_needed: [
+    409,
+    'PRODUCTS_DIR is not set: with DATABASE_URL several nodes may serve, and each needs the files of releases',
+    { advice: 'Set it to `s3://bucket/prefix`, or to a folder that all nodes share.' },
+  ],
   release_not_draft: [
     409,
     'Only drafts can be deleted',

@@ -80,7 +80,7 @@ export async function listProductReleases(
   return [...rows.map(viewRow), ...fromFiles.map(viewFileRelease)]
 }
 
-/** Stores the files of a draft. @throws Problem 404, 409 `release_exists`, 422 and 503 */
+/** Stores the files of a draft. @throws Problem 404, 409, 422 and 503 */
 export async function uploadRelease(
   deps: ReleaseEditingDeps,
   { actorId, tier, version }: ReleaseRequest,
@@ -88,6 +88,7 @@ export async function uploadRelease(
 ): Promise<ReleaseView> {
   const { db, clock, products } = deps
   requireProduct(deps, tier)
+  requireSharedFolder(deps.config)
   if (!VERSION.test(version))
     throw invalid(['body', 'version'], 'Should be letters, digits, dots, - and +, as in 1.2.0')
   if (!products.isSample && (await products.folders(tier)).includes(version))
@@ -117,6 +118,12 @@ export async function uploadRelease(
     throw storefrontProblem('release_not_stored', { cause: error })
   }
   return viewRow({ ...draft, ...stored })
+}
+
+/** Other nodes do not see the files below DATA_DIR. */
+function requireSharedFolder({ production, databaseUrl, products }: Platform['config']): void {
+  if (production && databaseUrl !== null && products.location === null)
+    throw storefrontProblem('products_dir_needed')
 }
 
 /** Packs the release and offers it to every buyer whom it covers. @throws Problem 404 and 409 */
