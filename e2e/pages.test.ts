@@ -45,6 +45,8 @@ const APP_PAGES = [
   '/library',
   '/library?q=keys',
   '/api-keys',
+  '/playground',
+  '/playground?view=code',
   '/usage',
   '/usage?view=table',
   '/usage?view=table&group_by=end_user',

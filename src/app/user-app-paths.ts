@@ -26,6 +26,7 @@ export const USER_APP_PATHS = [
   '/documents/$id',
   '/storefront',
   '/api-keys',
+  '/playground',
   '/usage',
   '/calls',
   '/billing',

@@ -244,6 +244,17 @@ const appPages = [
   }),
   createRoute({
     getParentRoute: () => appLayout,
+    path: '/playground',
+    validateSearch: (
+      search,
+    ): { model?: string | undefined; view?: 'code' | 'events' | undefined } => ({
+      model: parseText(search.model),
+      view: parseChoice(search.view, ['code', 'events']),
+    }),
+    component: lazyPage(() => import('./playground/playground-page.tsx'), 'PlaygroundPage'),
+  }),
+  createRoute({
+    getParentRoute: () => appLayout,
     path: '/usage',
     validateSearch: (
       search,

@@ -9,6 +9,7 @@ import {
   IconListDetails,
   IconPencilPlus,
   IconShieldCog,
+  IconTerminal2,
   IconUserCircle,
 } from '@tabler/icons-react'
 
@@ -17,6 +18,7 @@ export type NavItem = {
     | '/dashboard'
     | '/home'
     | '/library'
+    | '/playground'
     | '/api-keys'
     | '/usage'
     | '/calls'
@@ -35,6 +37,12 @@ export const WORK: NavItem[] = [
 ]
 const BUILD: NavItem[] = [
   { to: '/dashboard', label: 'Overview', icon: IconGauge, about: 'What is new, and what is left' },
+  {
+    to: '/playground',
+    label: 'Playground',
+    icon: IconTerminal2,
+    about: 'Try a model, copy the call as code',
+  },
   { to: '/api-keys', label: 'API keys', icon: IconKey, about: 'Keys for your programs' },
   { to: '/calls', label: 'Calls', icon: IconListDetails, about: 'Details of every call' },
   { to: '/usage', label: 'Usage', icon: IconChartBar, about: 'Requests, tokens, cost' },
