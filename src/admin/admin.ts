@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { Ai } from '#ai/ai.ts'
 import type { Billing } from '#billing/billing.ts'
 import { billingProblem } from '#billing/problems.ts'
@@ -6,8 +7,9 @@ import type { Identity } from '#identity/identity.ts'
 import { identityProblem } from '#identity/problems.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Room } from '#platform/room.ts'
+import { createTemporaryFiles } from '#platform/temporary-files.ts'
 import { storefrontProblem } from '#storefront/problems.ts'
-import type { Listed } from '#storefront/products/product-list.ts'
+import type { ProductDeps } from '#storefront/products/releases.ts'
 import type { LiveSwitches } from '#switches/live.ts'
 import { switchProblem } from '#switches/problems.ts'
 import { adminBillingRoutes } from './billing-routes.ts'
@@ -18,6 +20,7 @@ import { adminInboxRoutes } from './inbox-routes.ts'
 import { adminProblem } from './problems.ts'
 import { adminProductRoutes } from './product-routes.ts'
 import { adminPurchaseRoutes } from './purchase-routes.ts'
+import { adminReleaseRoutes } from './release-routes.ts'
 import { adminRoutes } from './routes.ts'
 import { adminSwitchRoutes } from './switch-routes.ts'
 import { adminUsageRoutes } from './usage-routes.ts'
@@ -34,12 +37,13 @@ type Needs = {
 export function createAdmin(
   platform: Pick<
     Platform,
-    'config' | 'db' | 'dialect' | 'databaseAddress' | 'clock' | 'jobs' | 'bus' | 'secrets'
+    'config' | 'db' | 'dialect' | 'databaseAddress' | 'clock' | 'jobs' | 'bus' | 'secrets' | 'log'
   > &
-    Listed,
+    ProductDeps,
   { identity, billing, switches, ai, processor }: Needs,
 ): Room {
   emailDeadJobs(platform)
+  const uploads = createTemporaryFiles(join(platform.config.dataDir, 'tmp'), { memoryBytes: 0 })
   return {
     tags: [
       {
@@ -54,16 +58,18 @@ export function createAdmin(
         },
       },
     ],
-    routes(app) {
+    async routes(app) {
       adminRoutes(app, { ...platform, identity })
       adminUsageRoutes(app, platform)
       adminSwitchRoutes(app, platform, { switches, ai })
       adminBillingRoutes(app, platform, billing)
       adminProductRoutes(app, platform)
+      await adminReleaseRoutes(app, { ...platform, temporaryFiles: uploads })
       adminPurchaseRoutes(app, platform, billing)
       adminDisputeRoutes(app, platform)
       adminInboxRoutes(app, platform)
       adminDiscountRoutes(app, { ...platform, processor })
     },
+    close: () => uploads.close(),
   }
 }

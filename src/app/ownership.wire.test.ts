@@ -401,6 +401,18 @@ const NOBODYS: Record<string, string> = {
   'GET /api/updates/:slug slug': 'a product; the bearer names the license',
   'PUT /api/admin/products/:tier tier': 'a product of the shop, for superusers',
   'DELETE /api/admin/products/:tier tier': 'a product of the shop, for superusers',
+  ...Object.fromEntries(
+    [
+      'GET /api/admin/products/:tier/releases tier',
+      'POST /api/admin/products/:tier/releases tier',
+      ...['tier', 'version'].flatMap((name) => [
+        `PATCH /api/admin/products/:tier/releases/:version ${name}`,
+        `DELETE /api/admin/products/:tier/releases/:version ${name}`,
+        `POST /api/admin/products/:tier/releases/:version/publish ${name}`,
+        `POST /api/admin/products/:tier/releases/:version/withdraw ${name}`,
+      ]),
+    ].map((field) => [field, 'a release of the shop, for superusers']),
+  ),
   'GET /v1/models/:model model': 'a model',
   'GET /v1/models after_id': 'a model',
   'GET /v1/models before_id': 'a model',

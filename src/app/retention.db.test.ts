@@ -67,7 +67,7 @@ const BOUNDED: Record<string, string> = {
     'invoices',
   ]),
   ...of('goes with its session', ['session_tokens']),
-  ...of('what superusers make, one row each', ['discounts', 'store_products']),
+  ...of('what superusers make, one row each', ['discounts', 'store_products', 'store_releases']),
   ...of('goes when its job ends', ['rag_job_inputs']),
   ...of('bounded in bytes; what has expired goes every ten minutes', ['ai_replies']),
   ...of('one row a running call or process', [

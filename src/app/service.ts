@@ -111,7 +111,7 @@ export async function createService(
   add(createConversations(platform, { rag: rag.deps, requireGrant }))
   add(
     createAdmin(
-      { ...platform, productList: shop.productList },
+      { ...platform, productList: shop.productList, products: shop.products },
       { identity, billing, switches: switches.live, ai, processor },
     ),
   )

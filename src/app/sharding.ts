@@ -23,6 +23,7 @@ const WHOLE: Record<string, string> = {
     'discounts',
     'store_products',
     'store_product_list',
+    'store_releases',
     'operator_notices',
     'billing_cursors',
     'write_probe',

@@ -44,7 +44,7 @@ export async function run(_args: string[], { config, platform, print }: Context)
     ...oauth(config),
     await embedder(config, platform),
     secretKey(config),
-    ...(await checkProducts(config, await listSold(config, platform), new Date().toISOString())),
+    ...(await checkProducts(config, await readList(config, platform), new Date().toISOString())),
     await superuser(config, platform),
     ...retention(config),
     ...warnings(config),
@@ -112,9 +112,11 @@ async function originals(config: Config, platform: Context['platform']): Promise
 }
 
 /** Before the first start, the products are those of the catalogue. */
-async function listSold(config: Config, platform: Context['platform']) {
+async function readList({ catalogue }: Config, platform: Context['platform']) {
   const opened = await platform().catch(() => null)
-  return opened === null ? config.catalogue.products : (await ProductList.read(opened)).sold
+  return opened === null
+    ? { sold: catalogue.products, listUploaded: () => [] }
+    : ProductList.read(opened)
 }
 
 async function redis(config: Config, platform: Context['platform']): Promise<Line> {

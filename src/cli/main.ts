@@ -57,6 +57,11 @@ const COMMANDS: Record<string, { usage: string; says: string; load(): Promise<Co
     says: "uploads a folder's changes with LATCHKEY_API_KEY; measures EMBEDDER's cosines",
     load: () => import('./rag.ts'),
   },
+  release: {
+    usage: 'release publish SLUG VERSION DIR|ZIP',
+    says: 'publishes a release of a product; --notes FILE adds its notes',
+    load: () => import('./release.ts'),
+  },
   restore: {
     usage: 'restore PLACE',
     says: 'restores a backup (the newest there) to an empty DATA_DIR or DATABASE_URL',

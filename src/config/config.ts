@@ -74,6 +74,7 @@ export type Config = {
   sandbox: { on: boolean; open: boolean; url: string }
   products: {
     location: string | null
+    uploads: string
     name: string
     s3: {
       endpoint: string | null
@@ -335,6 +336,7 @@ export function readConfig(env: Env): Config {
     sandbox,
     products: {
       location: read.optional('PRODUCTS_DIR'),
+      uploads: join(dataDir, 'products'),
       name: productName,
       s3: {
         endpoint: read.url('S3_ENDPOINT', ['http:', 'https:']),

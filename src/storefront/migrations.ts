@@ -228,7 +228,23 @@ export const storefrontMigrations: Migration[] = [
       );
       create table store_product_list (
         number {bigint} primary key,
-        revision {bigint} not null
+        revision {bigint} not null,
+        is_edited {boolean} not null
+      );
+      create table store_releases (
+        id {id} primary key,
+        tier text not null,
+        version text not null,
+        status text not null,
+        notes text not null,
+        file_count {bigint},
+        size_bytes {bigint},
+        sha256 text,
+        left_out_json {json} not null,
+        created_at {timestamp} not null,
+        published_at {timestamp},
+        withdrawn_at {timestamp},
+        unique (tier, version)
       );
     `,
   },

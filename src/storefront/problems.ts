@@ -171,6 +171,26 @@ export const storefrontProblem = Problem.define({
     { advice: 'Read it again, and repeat your change.' },
   ],
 
+  release_refused: [422, 'The ZIP was refused: {reason}'],
+  release_exists: [409, 'There is another release {version} of this product'],
+  release_incomplete: [
+    409,
+    'The upload of this release is not complete',
+    { advice: 'Wait until it ends. If it broke off, delete the draft and upload it again.' },
+  ],
+  release_not_draft: [
+    409,
+    'Only drafts can be deleted',
+    { advice: 'Withdraw the release instead.' },
+  ],
+  release_not_publishable: [409, 'The release is published already'],
+  release_not_published: [409, 'The release is not published'],
+  release_not_stored: [
+    503,
+    'The files of the release could not be stored',
+    { advice: 'PRODUCTS_DIR has to be writable and have space; the service’s log has the reason.' },
+  ],
+
   license_not_found: [
     404,
     'License key not found',

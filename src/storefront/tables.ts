@@ -238,8 +238,37 @@ type StoreProductsTable = {
   retired_at: Instant | null
 }
 
-/** One row from the first edit on; before, the built-in products are sold. */
-type StoreProductListTable = { number: number; revision: number }
+/** One row, from the first change of a product or release on. */
+type StoreProductListTable = {
+  number: number
+  revision: number
+  /** False while the built-in products are sold. */
+  is_edited: boolean
+}
+
+export const RELEASE_STATUSES = ['draft', 'published', 'withdrawn'] as const
+export type ReleaseStatus = (typeof RELEASE_STATUSES)[number]
+
+/** A release that a superuser uploaded. Its files are in the product's store. */
+type StoreReleasesTable = {
+  id: string
+  tier: Tier
+  version: string
+  status: ReleaseStatus
+  /** Markdown. */
+  notes: string
+  /** Null until every file is stored. */
+  file_count: number | null
+  /** Of all files, unpacked. */
+  size_bytes: number | null
+  /** Of the plain archive; null before the publication. */
+  sha256: string | null
+  left_out_json: readonly { path: string; reason: string }[]
+  created_at: Instant
+  /** Of the first publication. */
+  published_at: Instant | null
+  withdrawn_at: Instant | null
+}
 
 /** An email about a release that a buyer got. */
 type ReleaseNoticesTable = { user_id: string; tier: Tier; version: string; sent_at: Instant }
@@ -266,5 +295,6 @@ declare module '#platform/db/tables.ts' {
     release_optouts: ReleaseOptoutsTable
     store_products: StoreProductsTable
     store_product_list: StoreProductListTable
+    store_releases: StoreReleasesTable
   }
 }

@@ -15,6 +15,7 @@ import { paidSession, readCookie, signed } from './buyer.ts'
 import { createRecorder, type Recorder, type Server } from './example-recorder.ts'
 import { chooseAccount } from './provider.ts'
 import { createShop, GOOD_CARD, PRICES } from './shop.ts'
+import { writeZip } from './zip.ts'
 
 const STORY =
   'The lighthouse of Saint-Malo was built by Amélie Duroc in 1882. Its lamp burns oil and is seen from twenty miles.'
@@ -576,7 +577,28 @@ async function editProducts({ called }: Walk, root: Calls): Promise<void> {
   const { revision } = (await root.post('/api/admin/products', { tier, ...course })).body
   await root.put(`/api/admin/products/${tier}`, { ...course, price: 59.5, revision })
   await root.get('/api/admin/products')
+  await publishRelease(root, `/api/admin/products/${tier}/releases`)
   await root.delete(`/api/admin/products/${tier}`)
+}
+
+async function publishRelease(root: Calls, releases: string): Promise<void> {
+  const zip = writeZip([
+    { name: 'README.md', content: 'Twelve lessons.' },
+    { name: '.DS_Store', content: '' },
+  ])
+  const form = new FormData()
+  form.append('version', '1.0.0')
+  form.append('notes', 'The first release.')
+  form.append('file', new Blob([new Uint8Array(zip)]), 'course.zip')
+  await root.post(releases, form)
+  const release = `${releases}/1.0.0`
+  form.set('version', '0.9.0')
+  await root.post(releases, form)
+  await root.delete(`${releases}/0.9.0`)
+  await root.patch(release, { notes: 'The first release, with **twelve** lessons.' })
+  await root.post(`${release}/publish`)
+  await root.post(`${release}/withdraw`)
+  await root.get(releases)
 }
 
 if (import.meta.main) void write()

@@ -23,7 +23,7 @@ export function findFolder(kind: string, { dataDir, originals, products }: Confi
   const folders: Record<string, string | null> = {
     data: dataDir,
     originals,
-    products: products.location,
+    products: products.location ?? products.uploads,
   }
   const folder = folders[kind] ?? null
   return folder === null || folder.startsWith('s3://') ? null : folder

@@ -324,7 +324,8 @@ test('reads each tier as a download would', async (t) => {
     writeFileSync(join(root, path), text)
   }
   const config = readConfig({ PRODUCTS_DIR: root })
-  const check = async () => shown(await checkProducts(config, config.catalogue.products, NOW))
+  const list = { sold: config.catalogue.products, listUploaded: () => [] }
+  const check = async () => shown(await checkProducts(config, list, NOW))
   assert.deepEqual(await check(), [
     `wrong: ${root} contains no release of any tier: nothing is for sale`,
   ])

@@ -1,8 +1,9 @@
 /**
  * Checks that products can be downloaded: reads each tier's releases and the files of the newest.
  */
-import type { CatalogueProduct, Tier } from '#catalogue/catalogue.ts'
+import type { Tier } from '#catalogue/catalogue.ts'
 import type { Config } from '#config/config.ts'
+import type { ProductList } from '#storefront/products/product-list.ts'
 import { openProducts } from '#storefront/products/products.ts'
 import { findRelease, listReleases } from '#storefront/products/releases.ts'
 import { inTime, type Line } from './line.ts'
@@ -14,15 +15,15 @@ const LATEST = '9999-12-31T00:00:00.000Z'
 
 export async function checkProducts(
   { products }: Pick<Config, 'products'>,
-  sold: readonly Pick<CatalogueProduct, 'tier'>[],
+  productList: Pick<ProductList, 'sold' | 'listUploaded'>,
   now: string,
 ): Promise<Line[]> {
   const { location } = products
   if (location === null)
     return [{ mark: 'sandbox', name: NAME, says: 'PRODUCTS_DIR is not set; a sample is sold' }]
   const lines = await Promise.all(
-    sold.map(({ tier }) =>
-      inTime(checkTier(products, tier, now), PRODUCTS_TIMEOUT_MS).catch(wrongAt(tier)),
+    productList.sold.map(({ tier }) =>
+      inTime(checkTier(products, productList, tier, now), PRODUCTS_TIMEOUT_MS).catch(wrongAt(tier)),
     ),
   )
   const isEmpty = lines.every(({ mark }) => mark === 'off')
@@ -37,14 +38,20 @@ export async function checkProducts(
     : lines
 }
 
-async function checkTier(products: Config['products'], tier: Tier, now: string): Promise<Line> {
+async function checkTier(
+  products: Config['products'],
+  productList: Pick<ProductList, 'listUploaded'>,
+  tier: Tier,
+  now: string,
+): Promise<Line> {
   const left: string[] = []
   const store = openProducts(products, {
     leaveOut: (path, reason) => left.push(`${path} (${reason})`),
   })
+  const source = { products: store, productList }
   const name = `${NAME} ${tier}`
   // Includes future releases, because a listed version without a folder is always a mistake.
-  const all = await listReleases(store, tier, LATEST)
+  const all = await listReleases(source, tier, LATEST)
   const isListed = (await store.text(`${tier}/releases.json`)) !== null
   if (all.length === 0 && isListed)
     throw new Error('releases.json lists no version that has a folder')
@@ -57,7 +64,7 @@ async function checkTier(products: Config['products'], tier: Tier, now: string):
       name,
       says: `not for sale before ${all.at(-1)?.publishedAt.slice(0, 10)}`,
     }
-  const release = await findRelease(store, tier, now, newest.version)
+  const release = await findRelease(source, tier, now, newest.version)
   if (!release) throw new Error(`${newest.version} has no files`)
   if (left.length > 0)
     throw new Error(

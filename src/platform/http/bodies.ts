@@ -58,7 +58,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /**
      * `packed`: bodies may be compressed. `uncounted`: no admission control, for routes that only
-     * this machine can call.
+     * this machine can call, and for a superuser's files, which go to the disk as they arrive.
      */
     bodies?: 'packed' | 'uncounted'
     /** JSON bodies are passed on unchanged: integers keep all their digits (exact-json.ts). */

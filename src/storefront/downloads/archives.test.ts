@@ -32,8 +32,9 @@ test('an archive is planned once for a buyer and a release, and anew when a file
     key: () => saltKey,
   } as unknown as Secrets
   const config = { dataDir: join(root, 'data'), products: { name: 'kit' } } as unknown as Config
-  const products = openProducts({ location: root, s3: NO_S3 }, { clock })
-  const deps = { config, clock, secrets, products }
+  const products = openProducts({ location: root, s3: NO_S3, uploads: '' }, { clock })
+  const productList = { listUploaded: () => [] }
+  const deps = { config, clock, secrets, products, productList }
   const purchase = (key: string) =>
     ({
       tier: 'pro',

@@ -4,8 +4,14 @@ import { LRUCache } from 'lru-cache'
 import type { Tier } from '#catalogue/catalogue.ts'
 import type { Config } from '#config/config.ts'
 import type { Platform } from '#platform/platform.ts'
-import type { FileStore } from '../products/file-store.ts'
-import { findEntitledRelease, findRelease, isCovered, type Release } from '../products/releases.ts'
+import type { StoredFile } from '../products/file-store.ts'
+import {
+  findEntitledRelease,
+  findRelease,
+  isCovered,
+  type Release,
+  type ReleaseSource,
+} from '../products/releases.ts'
 import { openLicenseKey } from '../purchases/purchases.ts'
 import type { PurchaseRow } from '../purchases/store.ts'
 import { type Archive, planArchive, readArchive } from './zip/archive.ts'
@@ -14,9 +20,7 @@ import { type PlainArchive, planPlainArchive, readPlainArchive } from './zip/pla
 
 export type BuyerArchive = Archive & { version: string; pack: Pack; licenseKey: string }
 
-export type ArchiveDeps = Pick<Platform, 'config' | 'clock' | 'secrets'> & {
-  products: FileStore
-}
+export type ArchiveDeps = Pick<Platform, 'config' | 'clock' | 'secrets'> & ReleaseSource
 
 /**
  * Returns the ZIP of a purchase, with the newest release that its entitlement covers, or with the
@@ -49,13 +53,13 @@ export async function findKnownArchive(
 }
 
 function releaseToServe(
-  { clock, products }: Pick<ArchiveDeps, 'clock' | 'products'>,
+  { clock, ...source }: Pick<ArchiveDeps, 'clock' | 'products' | 'productList'>,
   { tier, entitled_until }: PurchaseRow,
   version?: string,
 ) {
   return version
-    ? findRelease(products, tier, clock.now(), version)
-    : findEntitledRelease(products, tier, clock.now(), entitled_until)
+    ? findRelease(source, tier, clock.now(), version)
+    : findEntitledRelease(source, tier, clock.now(), entitled_until)
 }
 
 /** Total entries of the plans in memory, about 500 bytes each. */
@@ -114,12 +118,19 @@ export async function buildPlainArchive(
   purchase: PurchaseRow,
   version?: string,
 ): Promise<PlainRelease | null> {
-  const { config } = deps
   const release = await releaseToServe(deps, purchase, version)
   if (!release || !isCovered(release, purchase.entitled_until)) return null
-  const pack = await preparePack(cacheDir(config), release.files)
+  return packRelease(deps, { ...release, tier: purchase.tier })
+}
+
+/** Compresses a release, unless it is compressed already, and plans its plain ZIP. */
+export async function packRelease(
+  { config }: Pick<ArchiveDeps, 'config'>,
+  release: Pick<Release, 'version' | 'publishedAt'> & { tier: Tier; files: StoredFile[] },
+): Promise<PlainRelease> {
   const { publishedAt } = release
-  const folder = buildFolder(config, purchase, release)
+  const pack = await preparePack(cacheDir(config), release.files)
+  const folder = buildFolder(config, release, release)
   const archive = planPlainArchive({
     entries: pack.entries,
     folder,
@@ -130,11 +141,11 @@ export async function buildPlainArchive(
 
 /** Compresses the newest release of a tier, so that its first buyer does not wait. */
 export async function prepareRelease(
-  { config, clock, products }: Omit<ArchiveDeps, 'secrets'>,
+  { config, clock, ...source }: Omit<ArchiveDeps, 'secrets'>,
   tier: Tier,
 ): Promise<void> {
   const now = clock.now()
-  const release = await findEntitledRelease(products, tier, now, null)
+  const release = await findEntitledRelease(source, tier, now, null)
   if (release) await preparePack(cacheDir(config), release.files)
 }
 

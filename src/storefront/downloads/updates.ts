@@ -37,9 +37,9 @@ export async function findUpdate(
   slug: string,
   { version, channel }: { version: string | undefined; channel: (typeof CHANNELS)[number] },
 ): Promise<Static<typeof UpdateView> | null> {
-  const { config, clock, products, signingKeys } = deps
+  const { config, clock, signingKeys } = deps
   requireProduct(deps, purchase, slug)
-  const releases = (await listReleases(products, purchase.tier, clock.now()))
+  const releases = (await listReleases(deps, purchase.tier, clock.now()))
     .filter((release) => isCovered(release, purchase.entitled_until))
     .filter((release) => channel === 'beta' || !isPrerelease(release.version))
     .sort((a, b) => compareVersions(b.version, a.version))

@@ -9,6 +9,7 @@ const releases = (notes: string[]) =>
   notes.map((text, index) => ({
     version: `${notes.length - index}.0.0`,
     publishedAt: '2026-01-01T00:00:00.000Z',
+    folder: '',
     notes: text,
   }))
 

@@ -1,6 +1,8 @@
 import { findKnownArchive } from '../downloads/archives.ts'
 import { cooldownLeftMs, type DownloadDeps } from '../downloads/downloads.ts'
 import * as downloadStore from '../downloads/store.ts'
+import { listTokens } from '../downloads/tokens.ts'
+import { type ActivationDeps, listActivations } from '../licences/activations.ts'
 import { isCovered, type Release, showReleases } from '../products/releases.ts'
 import { applyRelease } from '../purchases/allowance.ts'
 import { maskLicenseKey } from '../purchases/license-key.ts'
@@ -8,6 +10,7 @@ import { listOffers } from '../purchases/list.ts'
 import { openLicenseKey } from '../purchases/purchases.ts'
 import type { PurchaseRow } from '../purchases/store.ts'
 import * as purchaseStore from '../purchases/store.ts'
+import { findWithdrawalRight } from '../withdrawals/waiver.ts'
 
 export type OwnedProduct = {
   purchase: PurchaseRow
@@ -20,8 +23,17 @@ export type OwnedProduct = {
   releases: (Release & { isCovered: boolean })[]
   /** The exact prices of what it can become. */
   offers: Awaited<ReturnType<typeof listOffers>>
+  /** Null when no key or download works any more. */
+  license: OwnedLicense | null
+  hasInvoice: boolean
+  canWithdraw: boolean
   /** The ZIP; null while no release is published or the ZIP is being built. */
   file: { sizeBytes: number; sha256: string | null } | null
+}
+
+export type OwnedLicense = {
+  machines: Awaited<ReturnType<typeof listActivations>>
+  tokens: Awaited<ReturnType<typeof listTokens>>
 }
 
 export type Dashboard = {
@@ -31,24 +43,30 @@ export type Dashboard = {
 
 const DOWNLOADS_SHOWN = 10
 
+type Deps = DownloadDeps & ActivationDeps
+
 /** Reads everything that a buyer's page shows. */
-export async function readDashboard(deps: DownloadDeps, userId: string): Promise<Dashboard> {
-  const [purchases, downloads] = await Promise.all([
+export async function readDashboard(deps: Deps, userId: string): Promise<Dashboard> {
+  const [purchases, delivered, downloads] = await Promise.all([
     purchaseStore.listOfUser(deps.db, userId),
+    downloadStore.listDelivered(deps.db, userId),
     downloadStore.listOfUser(deps.db, userId, undefined, DOWNLOADS_SHOWN),
   ])
   return {
     products: await Promise.all(
-      purchases.map((purchase) => readProduct(deps, purchase, purchases)),
+      purchases.map((purchase) =>
+        readProduct(deps, purchase, purchases, delivered.has(purchase.id)),
+      ),
     ),
     downloads,
   }
 }
 
 async function readProduct(
-  deps: DownloadDeps,
+  deps: Deps,
   row: PurchaseRow,
   all: readonly PurchaseRow[],
+  isDelivered: boolean,
 ): Promise<OwnedProduct> {
   const { clock, db, log, secrets } = deps
   const licenseKey = openLicenseKey(secrets, row)
@@ -73,6 +91,17 @@ async function readProduct(
       isCovered: isCovered(release, purchase.entitled_until),
     })),
     offers: await listOffers(deps, purchase, all),
+    license: purchaseStore.isCurrent(purchase) ? await readLicense(deps, purchase) : null,
+    hasInvoice: purchase.amount_cents > 0,
+    canWithdraw: findWithdrawalRight(row, { isDelivered, now: clock.now() }) === 'open',
     file: archive && { sizeBytes: archive.sizeBytes, sha256: checksum?.sha256 ?? null },
   }
+}
+
+async function readLicense(deps: Deps, { owner, id }: PurchaseRow): Promise<OwnedLicense> {
+  const [machines, tokens] = await Promise.all([
+    listActivations(deps, owner, id),
+    listTokens(deps, owner, id),
+  ])
+  return { machines, tokens }
 }

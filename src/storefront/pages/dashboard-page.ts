@@ -5,22 +5,37 @@ import type { ProductList } from '../products/product-list.ts'
 import { isCurrent, isEnded } from '../purchases/store.ts'
 import type { PurchaseStatus } from '../tables.ts'
 import type { Dashboard, OwnedProduct } from './dashboard-data.ts'
+import { licenseSections } from './dashboard-license.ts'
 import { bytes, day } from './formats.ts'
 
 export function dashboardPage(
   productList: ProductList,
   { products, downloads }: Dashboard,
-  payment: CheckoutState | null,
+  notice: DashboardNotice | null,
 ): Html {
   return html`<div class="wrap">
 <h1>Your purchases</h1>
-${payment && renderNotice(payment)}
+${notice && renderNotice(notice)}
 ${products.length === 0 ? emptyState() : html`<div class="stack">${products.map((product) => productCard(productList, product))}</div>`}
 <div data-history>${products.length > 0 && history(downloads)}</div>
 </div>`
 }
 
-function renderNotice(payment: CheckoutState): Html {
+/** What the page says once, at its top. */
+export type DashboardNotice =
+  | { kind: 'payment'; state: CheckoutState }
+  | { kind: 'error'; text: string }
+  | { kind: 'token'; name: string; token: string }
+
+function renderNotice(notice: DashboardNotice): Html {
+  if (notice.kind === 'error')
+    return html`<div class="notice bad" role="alert"><p>${notice.text}.</p></div>`
+  if (notice.kind === 'token')
+    return html`<div class="notice" role="status"><p><strong>Token “${notice.name}” created.</strong> Copy it now; we do not show it again.</p><p><span class="key" data-copy>${notice.token}</span></p></div>`
+  return renderPayment(notice.state)
+}
+
+function renderPayment(payment: CheckoutState): Html {
   switch (payment) {
     case 'paid':
       return html`<div class="notice" role="status"><p><strong>Thank you, your payment has arrived.</strong> Your license key is below. We also emailed it to you.</p></div>`
@@ -53,7 +68,8 @@ ${isEnded(purchase) && html`<div class="notice bad"><p>This purchase was ${purch
 ${purchase.status === 'upgraded' && html`<div class="notice"><p>A later purchase replaces this one and has its license key.</p></div>`}
 <dl class="facts">
 <div><dt>License key</dt><dd><code>${product.maskedKey}</code>${!isEnded(purchase) && reveal(product.licenseKey)}</dd></div>
-<div><dt>Downloads</dt><dd data-left aria-live="polite">${product.downloadsLeft} of ${purchase.max_downloads} left<meter class="meter" min="0" max="${purchase.max_downloads}" value="${product.downloadsLeft}" aria-label="Downloads left">${product.downloadsLeft}</meter></dd></div>
+<div><dt>Downloads${served && ` of ${served.version}`}</dt><dd data-left aria-live="polite">${product.downloadsLeft} of ${purchase.max_downloads} left<meter class="meter" min="0" max="${purchase.max_downloads}" value="${product.downloadsLeft}" aria-label="Downloads left">${product.downloadsLeft}</meter></dd></div>
+${product.hasInvoice && html`<div><dt>Invoice</dt><dd><a href="/api/purchases/${purchase.id}/invoice">View the PDF</a></dd></div>`}
 <div><dt>Updates until</dt><dd>${purchase.entitled_until === null ? 'no end' : day(purchase.entitled_until)}</dd></div>
 ${file && html`<div><dt>Size</dt><dd>${bytes(file.sizeBytes)}</dd></div>`}
 </dl>
@@ -64,6 +80,8 @@ ${
 ${offerLinks(product)}
 ${releases.length > 0 && releaseList(product, served?.version)}
 ${isCurrent(purchase) && howToOpen()}
+${product.license && licenseSections(purchase, product.license)}
+${product.canWithdraw && html`<p class="soft"><a href="/withdraw?order=${purchase.id}">Withdraw from this purchase</a>${purchase.waiver_json && ` You agreed on ${purchase.waiver_json.at.slice(0, 10)} that this right ends with the first download.`}</p>`}
 </article>`
 }
 
@@ -110,7 +128,7 @@ function disputedNotice(): Html {
 }
 
 function reveal(licenseKey: string): Html {
-  return html`<details class="reveal"><summary>Show key</summary><span class="key">${licenseKey}</span></details>`
+  return html`<details class="reveal"><summary>Show key</summary><span class="key" data-copy>${licenseKey}</span></details>`
 }
 
 function releaseList({ releases }: OwnedProduct, served: string | undefined): Html {

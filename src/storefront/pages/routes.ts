@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Compile } from 'typebox/compile'
-import { withTimeout } from '#billing/processor.ts'
 import { identityProblem } from '#identity/problems.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
@@ -13,7 +12,8 @@ import { getBrand } from '../brand.ts'
 import type { ClaimDeps } from '../claims/claims.ts'
 import { type ContactDeps, ContactForm, sendMessage } from '../contact/contact.ts'
 import type { DownloadDeps } from '../downloads/downloads.ts'
-import { type CheckoutState, confirmCheckout, type PaymentDeps } from '../payments/payments.ts'
+import type { ActivationDeps } from '../licences/activations.ts'
+import type { PaymentDeps } from '../payments/payments.ts'
 import { RECOVERY_MESSAGE, type RecoveryDeps, requestRecovery } from '../purchases/recovery.ts'
 import { leaveForAccount, returnFromAccount } from '../sessions/account-sign-in.ts'
 import { clearSessionCookie, setSessionCookie } from '../sessions/cookie.ts'
@@ -28,9 +28,9 @@ import {
 } from '../sessions/sessions.ts'
 import type { WithdrawalDeps } from '../withdrawals/withdrawals.ts'
 import { assetRoutes } from './assets.ts'
+import { type CodeDeps, codeRoutes } from './code-routes.ts'
 import { CONTACT_LEAD, contactPage, contactSentPage } from './contact-page.ts'
-import { readDashboard } from './dashboard-data.ts'
-import { dashboardPage } from './dashboard-page.ts'
+import { dashboardRoutes } from './dashboard-routes.ts'
 import { guestPages } from './guest-routes.ts'
 import { sendNotFound, sendPage } from './layout.ts'
 import { type LoginParts, loginPage } from './login-page.ts'
@@ -44,7 +44,6 @@ import { withdrawalPages } from './withdrawal-pages.ts'
 const ANYONE = { config: { access: 'anyone' as const } }
 /** Pages that call the processor or the mail server share the rate limit of the API. */
 const COUNTED = { config: { access: 'anyone' as const, limit: 'general' as const } }
-const PENDING_REFRESH_SECONDS = 5
 /**
  * Shown only without JavaScript. With it, the browser solves the challenge and sends the form
  * again.
@@ -62,7 +61,9 @@ export type PageDeps = SessionDeps &
   RecoveryDeps &
   ContactDeps &
   WithdrawalDeps &
-  ClaimDeps
+  ClaimDeps &
+  ActivationDeps &
+  CodeDeps
 
 export function pageRoutes(app: App, deps: PageDeps): void {
   const { config } = deps
@@ -146,20 +147,6 @@ export function pageRoutes(app: App, deps: PageDeps): void {
     return reply.redirect('/', 303)
   })
 
-  app.get('/dashboard', COUNTED, async (request, reply) => {
-    const caller = await findCaller(request)
-    if (!caller) return reply.redirect(`/login?redirect=${encodeURIComponent(request.url)}`, 302)
-    const notice = await paymentNotice(deps, request, caller)
-    const body = dashboardPage(deps.productList, await readDashboard(deps, caller.userId), notice)
-    return sendPage(reply, deps, {
-      title: 'Your purchases',
-      body,
-      caller,
-      path: '/dashboard',
-      ...(notice === 'pending' ? { refreshSeconds: PENDING_REFRESH_SECONDS } : {}),
-    })
-  })
-
   app.get('/contact', ANYONE, async (request, reply) => {
     const caller = await findCaller(request)
     const values = caller ? { email: caller.email } : {}
@@ -202,6 +189,8 @@ export function pageRoutes(app: App, deps: PageDeps): void {
     return show(reply, await findCaller(request), 'Lost your key?', recoveryPage(RECOVERY_MESSAGE))
   })
 
+  codeRoutes(app, deps)
+  dashboardRoutes(app, deps)
   withdrawalPages(app, deps)
   releaseEmailPages(app, deps)
   guestPages(app, deps)
@@ -214,7 +203,7 @@ export function pageRoutes(app: App, deps: PageDeps): void {
 
   function showLogin(
     reply: FastifyReply,
-    parts: Omit<LoginParts, 'frontendUrl' | 'guestAddress'>,
+    parts: Omit<LoginParts, 'frontendUrl' | 'guestAddress' | 'providers'>,
     status: number,
   ): Promise<FastifyReply> {
     return show(
@@ -225,11 +214,16 @@ export function pageRoutes(app: App, deps: PageDeps): void {
         ...parts,
         frontendUrl: config.urls.frontend,
         guestAddress: findGuestAddress(config, parts.redirect),
+        providers: listProviders(config),
       }),
       status,
       '/login',
     )
   }
+}
+
+function listProviders({ oauth }: PageDeps['config']): string[] {
+  return [...(oauth.google ? ['Google'] : []), ...(oauth.github ? ['GitHub'] : [])]
 }
 
 /** Returns the guest checkout of a target that is a checkout of a product; null otherwise. */
@@ -238,25 +232,6 @@ function findGuestAddress({ signUp }: PageDeps['config'], redirect: string): str
   if (signUp.invitedOnly || target.pathname !== '/api/checkout') return null
   if (target.searchParams.has('from') || target.searchParams.has('renew')) return null
   return `/checkout${target.search}`
-}
-
-/** Longest wait for the processor. After it, the page shows "pending" and reloads. */
-const CONFIRM_MS = 3_000
-
-/**
- * Confirms the checkout at the processor, because the buyer may return before the webhook arrives.
- */
-async function paymentNotice(
-  deps: PaymentDeps,
-  request: FastifyRequest,
-  { userId }: Caller,
-): Promise<CheckoutState | null> {
-  const { success, session_id } = readQuery(request)
-  if (success !== 'true' || !session_id) return null
-  return withTimeout(confirmCheckout(deps, session_id, userId), CONFIRM_MS).catch((error) => {
-    request.log.warn({ err: error, reqId: request.id }, 'a checkout could not be confirmed yet')
-    return 'pending' as const
-  })
 }
 
 function readQuery(request: FastifyRequest): Record<string, string | undefined> {

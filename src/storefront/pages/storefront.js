@@ -48,6 +48,7 @@ async function refreshPurchases(purchase) {
     }
     replaceContent(document.querySelector('[data-history]'), now.querySelector('[data-history]'))
     attachHandlers()
+    addCopyButtons()
     return
   }
 }
@@ -70,6 +71,28 @@ function attachHandlers() {
   }
 }
 attachHandlers()
+
+// Adds a button that copies a key or a token. Without the clipboard there is no button.
+function addCopyButtons() {
+  if (!navigator.clipboard) return
+  for (const secret of document.querySelectorAll('[data-copy]:not([data-copyable])')) {
+    secret.dataset.copyable = ''
+    const button = document.createElement('button')
+    button.type = 'button'
+    button.className = 'linklike copy'
+    button.textContent = 'Copy'
+    button.setAttribute('aria-live', 'polite')
+    button.addEventListener('click', async () => {
+      await navigator.clipboard.writeText(secret.textContent)
+      button.textContent = 'Copied'
+      setTimeout(() => {
+        button.textContent = 'Copy'
+      }, 2000)
+    })
+    secret.after(button)
+  }
+}
+addCopyButtons()
 
 // Show the instructions for the visitor's system first.
 const platform = navigator.userAgentData?.platform ?? navigator.platform ?? ''

@@ -5,12 +5,18 @@ import type { Readable } from 'node:stream'
  * between names.
  */
 export interface FileStore {
+  /** True for the sample, which an uploaded release replaces. */
+  readonly isSample?: boolean
   /** Names of the folders directly under this one; empty when it does not exist. */
   folders(under: string): Promise<string[]>
   /** Every file below this folder, at any depth; empty when it does not exist. */
   files(under: string): Promise<StoredFile[]>
   /** The text of one small file, null when it does not exist. */
   text(path: string): Promise<string | null>
+  /** Stores a new file. On failure, a part of it may remain. */
+  put(path: string, content: Readable, file: Pick<StoredFile, 'executable'>): Promise<void>
+  /** Removes a folder with its files; succeeds when it does not exist. */
+  remove(under: string): Promise<void>
 }
 
 export type StoredFile = {

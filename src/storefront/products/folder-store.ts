@@ -1,6 +1,7 @@
-import { createReadStream } from 'node:fs'
-import { readdir, readFile, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { createReadStream, createWriteStream } from 'node:fs'
+import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import { isSafePath } from '../downloads/zip/entry-name.ts'
 import { type FileStore, isLitter, type LeaveOut, type StoredFile } from './file-store.ts'
 
@@ -30,6 +31,19 @@ export function folderStore(root: string, leaveOut: LeaveOut = () => {}): FileSt
         throw error
       }
     },
+
+    async put(path, content, { executable }) {
+      const file = join(root, path)
+      try {
+        await mkdir(dirname(file), { recursive: true })
+        const mode = executable ? 0o755 : 0o644
+        await pipeline(content, createWriteStream(file, { flags: 'wx', mode, flush: true }))
+      } finally {
+        content.destroy()
+      }
+    },
+
+    remove: (under) => rm(join(root, under), { recursive: true, force: true }),
   }
 }
 

@@ -17,7 +17,7 @@ import {
   listRows,
   lockList,
   type ProductRow,
-  readRevision,
+  readList,
   readRow,
   retire,
   storeOrder,
@@ -29,8 +29,8 @@ export type EditingDeps = Pick<Platform, 'config' | 'db' | 'clock' | 'bus'> & Li
 /** Lists the products on sale in display order, then the retired ones. */
 export async function listProducts(deps: EditingDeps): Promise<ProductView[]> {
   const { config, db, productList } = deps
-  if (!productList.isFixed && (await readRevision(db)) !== null)
-    return (await listRows(db)).map(viewRow)
+  const stored = productList.isFixed ? null : await readList(db)
+  if (stored?.products) return (await listRows(db)).map(viewRow)
   return config.catalogue.products.map((product) => viewProduct(product, 0, null))
 }
 

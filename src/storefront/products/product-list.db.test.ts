@@ -57,7 +57,10 @@ async function openList(t: TestContext) {
       revision++
       await tx.deleteFrom('store_products').execute()
       await tx.deleteFrom('store_product_list').execute()
-      await tx.insertInto('store_product_list').values({ number: 1, revision }).execute()
+      await tx
+        .insertInto('store_product_list')
+        .values({ number: 1, revision, is_edited: true })
+        .execute()
       for (const [position, { tier, slug = tier, retired = false }] of rows.entries()) {
         const product = formatProduct({ ...basic, tier, slug, name: `Name of ${tier}` })
         await tx

@@ -1,12 +1,13 @@
 /**
- * The products that the shop sells now. The catalogue's file wins; otherwise they are the rows that
+ * The products that the shop sells now, and their uploaded releases. The catalogue's file wins; otherwise they are the rows that
  * superusers edit, or the built-in products until the first edit. Every node keeps a copy in
  * memory and reads it again after a message of the bus, and each second when the revision moved.
  */
 import type { CatalogueProduct, Tier } from '#catalogue/catalogue.ts'
 import type { Platform } from '#platform/platform.ts'
 import { seldom } from '#platform/telemetry/log.ts'
-import { readProducts, readRevision, type StoredProducts } from './product-store.ts'
+import { readList, readRevision, type StoredList } from './product-store.ts'
+import type { UploadedRelease } from './release-store.ts'
 
 export const PRODUCTS_CHANGED = 'storefront.products-changed'
 const LOOK_MS = 1_000
@@ -18,7 +19,7 @@ type ListDeps = Pick<Platform, 'config' | 'db'>
 
 export class ProductList {
   readonly #deps: ListDeps
-  #stored: StoredProducts | null = null
+  #stored: StoredList | null = null
   #timer: NodeJS.Timeout | undefined
   #reading: Promise<void> = Promise.resolve()
   #isLooking = false
@@ -37,7 +38,7 @@ export class ProductList {
   /** Reads the products and follows their changes until `close`. */
   static async open(deps: ListDeps & Pick<Platform, 'bus' | 'log'>): Promise<ProductList> {
     const list = await ProductList.read(deps)
-    if (!list.isFixed) list.#follow(deps)
+    list.#follow(deps)
     return list
   }
 
@@ -46,9 +47,15 @@ export class ProductList {
     return this.#deps.config.catalogue.productsPath !== null
   }
 
+  /** True until a file or a superuser names other products. */
+  get isBuiltIn(): boolean {
+    return this.#stored === null && !this.isFixed
+  }
+
   /** The products on sale, in display order. */
   get sold(): readonly CatalogueProduct[] {
-    return this.#stored?.sold ?? this.#deps.config.catalogue.products
+    const products = this.isFixed ? null : this.#stored?.products
+    return products?.sold ?? this.#deps.config.catalogue.products
   }
 
   findSold(tier: Tier): CatalogueProduct | undefined {
@@ -77,12 +84,16 @@ export class ProductList {
     return this.find(tier)?.name ?? tier
   }
 
+  /** Returns the uploaded releases of a product: drafts and withdrawn ones, too. */
+  listUploaded(tier: Tier): readonly UploadedRelease[] {
+    return this.#stored?.releases.filter((release) => release.tier === tier) ?? []
+  }
+
   /** Resolves when every change that was committed before the call is in effect. */
   reload(): Promise<void> {
-    if (this.isFixed) return Promise.resolve()
     // Reads follow each other, so that a slow one cannot undo a newer one.
     const read = this.#reading.then(async () => {
-      this.#stored = await readProducts(this.#deps.db)
+      this.#stored = await readList(this.#deps.db)
     })
     this.#reading = read.catch(() => {})
     return read
@@ -94,7 +105,8 @@ export class ProductList {
   }
 
   #all(): readonly CatalogueProduct[] {
-    return [...this.sold, ...(this.#stored?.retired ?? [])]
+    const retired = this.isFixed ? [] : (this.#stored?.products?.retired ?? [])
+    return [...this.sold, ...retired]
   }
 
   #follow({ bus, log }: Pick<Platform, 'bus' | 'log'>): void {

@@ -4,32 +4,37 @@ import { formatProduct, readProduct } from '#catalogue/product-form.ts'
 import type { Instant } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Tables } from '#platform/db/tables.ts'
+import { listUploaded, type UploadedRelease } from './release-store.ts'
 import '../tables.ts'
 
 export type ProductRow = Selectable<Tables['store_products']>
 
-/** Products as the rows of `store_products` have them. */
-export type StoredProducts = {
+export type StoredList = {
   revision: number
-  sold: readonly CatalogueProduct[]
-  retired: readonly CatalogueProduct[]
+  /** Null while the built-in products are sold. */
+  products: { sold: readonly CatalogueProduct[]; retired: readonly CatalogueProduct[] } | null
+  releases: readonly UploadedRelease[]
 }
 
-/** Counts the changes of the list; null before the first one. */
+/** Counts the changes of products and releases; null before the first one. */
 export async function readRevision(db: Db): Promise<number | null> {
   const row = await db.selectFrom('store_product_list').select('revision').executeTakeFirst()
   return row?.revision ?? null
 }
 
-/** Returns null while the built-in products are sold. */
-export async function readProducts(db: Db): Promise<StoredProducts | null> {
+/** Returns null before the first change. */
+export async function readList(db: Db): Promise<StoredList | null> {
   // Read before the rows: a change between the two reads is read again, not missed.
-  const revision = await readRevision(db)
-  if (revision === null) return null
+  const list = await db.selectFrom('store_product_list').selectAll().executeTakeFirst()
+  if (!list) return null
   const rows = await listRows(db)
   const read = (isRetired: boolean) =>
     rows.filter(({ retired_at }) => (retired_at !== null) === isRetired).map(readRow)
-  return { revision, sold: read(false), retired: read(true) }
+  return {
+    revision: list.revision,
+    products: list.is_edited ? { sold: read(false), retired: read(true) } : null,
+    releases: await listUploaded(db),
+  }
 }
 
 export const readRow = ({ product_json }: ProductRow): CatalogueProduct =>
@@ -56,23 +61,26 @@ export async function lockList(
   builtIn: readonly CatalogueProduct[],
   now: Instant,
 ): Promise<number> {
-  const added = await tx
+  const { revision, is_edited } = await raiseRevision(tx)
+  if (is_edited) return revision
+  await tx.updateTable('store_product_list').set({ is_edited: true }).execute()
+  for (const [position, product] of builtIn.entries())
+    await upsert(tx, product, { position, revision, now })
+  return revision
+}
+
+/** Locks the list until the transaction ends, and makes every node read it again. */
+export async function raiseRevision(tx: Db) {
+  await tx
     .insertInto('store_product_list')
-    .values({ number: 1, revision: 0 })
+    .values({ number: 1, revision: 0, is_edited: false })
     .onConflict((conflict) => conflict.column('number').doNothing())
-    .returning('number')
-    .executeTakeFirst()
-  const { revision } = await tx
+    .execute()
+  return tx
     .updateTable('store_product_list')
     .set((eb) => ({ revision: eb('revision', '+', 1) }))
-    .where('number', '=', 1)
-    .returning('revision')
+    .returning(['revision', 'is_edited'])
     .executeTakeFirstOrThrow()
-  if (added) {
-    for (const [position, product] of builtIn.entries())
-      await upsert(tx, product, { position, revision, now })
-  }
-  return revision
 }
 
 /** Adds a product, or replaces the one with the same tier. A retired product is sold again. */

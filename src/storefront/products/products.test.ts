@@ -9,6 +9,8 @@ import type { FileStore } from './file-store.ts'
 import { openProducts } from './products.ts'
 import { compareVersions, findEntitledRelease, findRelease, listReleases } from './releases.ts'
 
+const sourceOf = (products: FileStore) => ({ products, productList: { listUploaded: () => [] } })
+
 const NOW = '2026-06-01T00:00:00.000Z'
 const NO_S3 = {
   endpoint: null,
@@ -44,7 +46,7 @@ for (const [name, open] of [
 ] as const) {
   test(`${name}: lists what is out, newest first`, async (t) => {
     const store = await open(t, CATALOGUE)
-    const releases = await listReleases(store, 'pro', NOW)
+    const releases = await listReleases(sourceOf(store), 'pro', NOW)
     assert.deepEqual(
       releases.map(({ version, notes }) => [version, notes]),
       [
@@ -54,19 +56,19 @@ for (const [name, open] of [
       ],
     )
     assert.equal(releases[2]?.publishedAt, '2026-01-01T00:00:00.000Z')
-    assert.deepEqual(await listReleases(store, 'basic', NOW), [])
+    assert.deepEqual(await listReleases(sourceOf(store), 'basic', NOW), [])
   })
 
   test(`${name}: a purchase gets the newest release published before its entitlement ended`, async (t) => {
     const store = await open(t, CATALOGUE)
     const version = async (until: string) =>
-      (await findEntitledRelease(store, 'pro', NOW, until))?.version
+      (await findEntitledRelease(sourceOf(store), 'pro', NOW, until))?.version
     assert.equal(await version('2027-01-01T00:00:00.000Z'), '1.10.0')
     assert.equal(await version('2026-02-15T00:00:00.000Z'), '1.9.0')
     assert.equal(await version('2026-02-01T00:00:00.000Z'), '1.0.0')
     assert.equal(await version('2025-01-01T00:00:00.000Z'), undefined)
-    assert.equal((await findRelease(store, 'pro', NOW, '1.9.0'))?.notes, 'second')
-    assert.equal(await findRelease(store, 'pro', NOW, '2.0.0'), null)
+    assert.equal((await findRelease(sourceOf(store), 'pro', NOW, '1.9.0'))?.notes, 'second')
+    assert.equal(await findRelease(sourceOf(store), 'pro', NOW, '2.0.0'), null)
   })
 
   test(`${name}: reads each file, with any name, and leaves litter out`, async (t) => {
@@ -85,7 +87,7 @@ for (const [name, open] of [
   test(`${name}: without releases.json every version is out since its oldest file`, async (t) => {
     const store = await open(t, { 'basic/1.2.0/a.txt': 'a', 'basic/1.10.0/a.txt': 'b' })
     assert.deepEqual(
-      (await listReleases(store, 'basic', NOW)).map(({ version }) => version),
+      (await listReleases(sourceOf(store), 'basic', NOW)).map(({ version }) => version),
       ['1.10.0', '1.2.0'],
     )
   })
@@ -98,7 +100,7 @@ for (const [name, open] of [
       '[{"version":"1.0.0"}]',
     ]) {
       const store = await open(t, { 'pro/releases.json': broken, 'pro/1.0.0/a.txt': 'a' })
-      await assert.rejects(listReleases(store, 'pro', NOW), /pro\/releases\.json/)
+      await assert.rejects(listReleases(sourceOf(store), 'pro', NOW), /pro\/releases\.json/)
     }
   })
 }
@@ -109,7 +111,7 @@ test('a link in the products folder is not followed', async (t) => {
   writeFileSync(join(root, 'pro/1.0.0/a.txt'), 'a')
   symlinkSync('/etc/hostname', join(root, 'pro/1.0.0/hostname'))
   symlinkSync('/etc', join(root, 'pro/1.0.0/etc'))
-  const files = await openProducts({ location: root, s3: NO_S3 }).files('pro/1.0.0')
+  const files = await openProducts({ location: root, s3: NO_S3, uploads: '' }).files('pro/1.0.0')
   assert.deepEqual(
     files.map((file) => file.path),
     ['a.txt'],
@@ -142,10 +144,10 @@ test('versions are compared as numbers, and a pre-release comes before its relea
 })
 
 test('the sample sells three tiers in two versions, each holding the one below', async () => {
-  const store = openProducts({ location: null, s3: NO_S3 })
+  const store = openProducts({ location: null, s3: NO_S3, uploads: '' })
   const paths: Record<string, string[]> = {}
   for (const tier of ['basic', 'pro', 'enterprise']) {
-    const releases = await listReleases(store, tier, NOW)
+    const releases = await listReleases(sourceOf(store), tier, NOW)
     assert.deepEqual(
       releases.map(({ version }) => version),
       ['1.1.0', '1.0.0'],
@@ -167,7 +169,7 @@ async function folderOf(t: TestContext, files: Record<string, string>): Promise<
     writeFileSync(file, content)
     utimesSync(file, new Date('2026-01-01'), new Date('2026-01-01'))
   }
-  return openProducts({ location: root, s3: NO_S3 })
+  return openProducts({ location: root, s3: NO_S3, uploads: '' })
 }
 
 async function bucketOf(
@@ -182,6 +184,7 @@ async function bucketOf(
   const endpoint = await startBucket(t, objects, { failures })
   return openProducts({
     location: 's3://products-bucket/shop/v1/',
+    uploads: '',
     s3: { endpoint, region: 'eu-central-1', ...BUCKET_KEYS, sessionToken: null, ...change },
   })
 }
@@ -201,7 +204,7 @@ test('files of a release that are not delivered are reported with the reason', a
   symlinkSync('/etc/hosts', join(root, 'pro/1.0.0/link'))
   const left = new Map<string, string>()
   const leaveOut = (path: string, reason: string) => void left.set(path, reason)
-  const store = openProducts({ location: root, s3: NO_S3 }, { leaveOut })
+  const store = openProducts({ location: root, s3: NO_S3, uploads: '' }, { leaveOut })
   assert.deepEqual(
     (await store.files('pro/1.0.0')).map(({ path }) => path),
     ['a.txt'],
@@ -220,7 +223,10 @@ test('listings are cached for 15 seconds, and stay the same array while nothing 
   mkdirSync(join(root, 'pro/1.0.0'), { recursive: true })
   writeFileSync(join(root, 'pro/1.0.0/a.txt'), 'a')
   let nowMs = 0
-  const store = openProducts({ location: root, s3: NO_S3 }, { clock: { ms: () => nowMs } })
+  const store = openProducts(
+    { location: root, s3: NO_S3, uploads: '' },
+    { clock: { ms: () => nowMs } },
+  )
   const first = await store.files('pro/1.0.0')
   nowMs = 20_000
   assert.equal(await store.files('pro/1.0.0'), first)

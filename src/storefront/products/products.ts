@@ -9,6 +9,8 @@ import { sampleStore } from './sample-store.ts'
 export type ProductSettings = {
   /** A folder, `s3://bucket/prefix`, or null for the sample product. */
   location: string | null
+  /** Where uploaded releases go beside the sample. */
+  uploads: string
   s3: S3Settings
 }
 
@@ -25,8 +27,8 @@ export function openProducts(
   return rememberedStore(createStore(settings, leaveOut), { clock, tell })
 }
 
-function createStore({ location, s3 }: ProductSettings, leaveOut: LeaveOut): FileStore {
-  if (location === null) return sampleStore()
+function createStore({ location, uploads, s3 }: ProductSettings, leaveOut: LeaveOut): FileStore {
+  if (location === null) return sampleStore(folderStore(uploads, leaveOut))
   if (!location.startsWith('s3://')) return folderStore(location, leaveOut)
   return s3Store(location, s3, leaveOut)
 }

@@ -6,26 +6,60 @@
 import type { Tier } from '#catalogue/catalogue.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { FileStore, StoredFile } from './file-store.ts'
-import type { Listed } from './product-list.ts'
+import type { Listed, ProductList } from './product-list.ts'
+import { folderOf } from './uploaded-folder.ts'
 
 export type Release = {
   version: string
   /** ISO 8601, UTC. */
   publishedAt: string
   notes: string
+  /** Of its files in the store. */
+  folder: string
 }
 
 export type ReleaseFiles = Release & { files: StoredFile[] }
 
-export type ReleaseDeps = Pick<Platform, 'clock' | 'log'> & { products: FileStore }
+/** Where releases are looked for: in the store's folders, and among the uploaded ones. */
+export type ReleaseSource = {
+  products: FileStore
+  productList: Pick<ProductList, 'listUploaded'>
+}
+
+export type ReleaseDeps = Pick<Platform, 'clock' | 'log'> & ReleaseSource
 export type ProductDeps = ReleaseDeps & Listed
 
-const VERSION = /^[0-9A-Za-z][0-9A-Za-z._+-]{0,63}$/
+export const VERSION = /^[0-9A-Za-z][0-9A-Za-z._+-]{0,63}$/
 
 /**
- * Lists the releases published at `now`, newest first. Throws when releases.json cannot be read.
+ * Lists the releases published at `now`, newest first. An uploaded release hides a folder of the
+ * same version. Throws when releases.json cannot be read.
  */
-export async function listReleases(store: FileStore, tier: Tier, now: string): Promise<Release[]> {
+export async function listReleases(
+  { products, productList }: ReleaseSource,
+  tier: Tier,
+  now: string,
+): Promise<Release[]> {
+  const uploaded = productList.listUploaded(tier)
+  const known = new Set(uploaded.map(({ version }) => version))
+  const releases = uploaded.flatMap(({ id, version, status, notes, published_at }): Release[] =>
+    status === 'published' && published_at !== null
+      ? [{ version, publishedAt: published_at, notes, folder: folderOf({ tier, id }) }]
+      : [],
+  )
+  const isReplaced = products.isSample && releases.length > 0
+  const others = isReplaced ? [] : await listFileReleases(products, tier, now)
+  return [...releases, ...others.filter(({ version }) => !known.has(version))]
+    .filter(({ publishedAt }) => publishedAt <= now)
+    .sort((a, b) => compare(b.publishedAt, a.publishedAt) || compareVersions(b.version, a.version))
+}
+
+/** Lists the releases that only the store's files publish, newest first. */
+export async function listFileReleases(
+  store: FileStore,
+  tier: Tier,
+  now: string,
+): Promise<Release[]> {
   const listed = await store.text(`${tier}/releases.json`)
   const folders = (await store.folders(tier)).filter((name) => VERSION.test(name))
   const releases =
@@ -41,10 +75,10 @@ export async function listReleases(store: FileStore, tier: Tier, now: string): P
  * does not break the page.
  */
 export async function showReleases(
-  { products, clock, log }: ReleaseDeps,
+  { products, productList, clock, log }: ReleaseDeps,
   tier: Tier,
 ): Promise<Release[]> {
-  return listReleases(products, tier, clock.now()).catch((error) => {
+  return listReleases({ products, productList }, tier, clock.now()).catch((error) => {
     log.error({ err: error, tier }, 'the releases of a product cannot be read')
     return []
   })
@@ -57,10 +91,11 @@ export async function isForSale(deps: ProductDeps, tier: Tier): Promise<boolean>
 
 /** Returns the newest release with its files; null when there is none or it cannot be read. */
 export async function findCurrentRelease(
-  { products, clock, log }: ReleaseDeps,
+  { products, productList, clock, log }: ReleaseDeps,
   tier: Tier,
 ): Promise<ReleaseFiles | null> {
-  return findEntitledRelease(products, tier, clock.now(), null).catch((error) => {
+  const source = { products, productList }
+  return findEntitledRelease(source, tier, clock.now(), null).catch((error) => {
     log.error({ err: error, tier }, 'the releases of a product cannot be read')
     return null
   })
@@ -71,21 +106,21 @@ export async function findCurrentRelease(
  * there is none.
  */
 export async function findEntitledRelease(
-  store: FileStore,
+  source: ReleaseSource,
   tier: Tier,
   now: string,
   entitledUntil: string | null,
 ) {
-  const release = (await listReleases(store, tier, now)).find((one) =>
+  const release = (await listReleases(source, tier, now)).find((one) =>
     isCovered(one, entitledUntil),
   )
-  return release ? withFiles(store, tier, release) : null
+  return release ? withFiles(source.products, release) : null
 }
 
 /** Returns a release by its version, however old; null when it no longer exists. */
-export async function findRelease(store: FileStore, tier: Tier, now: string, version: string) {
-  const release = (await listReleases(store, tier, now)).find((one) => one.version === version)
-  return release ? withFiles(store, tier, release) : null
+export async function findRelease(source: ReleaseSource, tier: Tier, now: string, version: string) {
+  const release = (await listReleases(source, tier, now)).find((one) => one.version === version)
+  return release ? withFiles(source.products, release) : null
 }
 
 /** Returns true for releases before the end of the updates; null: they never end. */
@@ -111,12 +146,8 @@ export function compareVersions(a: string, b: string): number {
   }
 }
 
-async function withFiles(
-  store: FileStore,
-  tier: Tier,
-  release: Release,
-): Promise<ReleaseFiles | null> {
-  const files = await store.files(`${tier}/${release.version}`)
+async function withFiles(store: FileStore, release: Release): Promise<ReleaseFiles | null> {
+  const files = await store.files(release.folder)
   return files.length > 0 ? { ...release, files } : null
 }
 
@@ -127,9 +158,10 @@ async function datedByFiles(
   now: string,
 ): Promise<Release[]> {
   const dated = folders.map(async (version) => {
-    const files = await store.files(`${tier}/${version}`)
+    const folder = `${tier}/${version}`
+    const files = await store.files(folder)
     const oldest = Math.min(...files.map((file) => file.modifiedAt.getTime()), Date.parse(now))
-    return { version, publishedAt: new Date(oldest).toISOString(), notes: '' }
+    return { version, publishedAt: new Date(oldest).toISOString(), notes: '', folder }
   })
   return Promise.all(dated)
 }
@@ -149,6 +181,7 @@ function parseReleases(text: string, tier: Tier): Release[] {
       version,
       publishedAt: new Date(published).toISOString(),
       notes: typeof notes === 'string' ? notes : '',
+      folder: `${tier}/${version}`,
     }
   })
 }

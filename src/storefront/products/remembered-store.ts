@@ -60,7 +60,10 @@ export function rememberedStore(
   }
 
   return {
+    isSample: store.isSample === true,
     folders: (under) => remember(`folders ${under}`, () => store.folders(under)),
+    put: (...file) => store.put(...file),
+    remove: (under) => store.remove(under),
     text: (path) => remember(`text ${path}`, () => store.text(path)),
     files: (under) =>
       remember<StoredFile[]>(`files ${under}`, async (before) => {

@@ -4,6 +4,8 @@ import {
   listFolders,
   listObjects,
   openBucket,
+  putObject,
+  removeObject,
   type S3Settings,
 } from '#platform/s3/bucket.ts'
 import { isSafePath } from '../downloads/zip/entry-name.ts'
@@ -47,6 +49,19 @@ export function s3Store(
     async text(path) {
       const body = await getObject(bucket, toKey(path))
       return body ? await text(body) : null
+    },
+
+    async put(path, content) {
+      try {
+        await putObject(bucket, toKey(path), content)
+      } finally {
+        content.destroy()
+      }
+    },
+
+    async remove(under) {
+      for (const { key } of await listObjects(bucket, `${toKey(under)}/`))
+        await removeObject(bucket, key)
     },
   }
 }

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import type { FileStore } from './file-store.ts'
 import { folderStore } from './folder-store.ts'
+import { isUploaded } from './uploaded-folder.ts'
 
 /**
  * Each tier contains the lower one, and each version the previous one. A later layer's file
@@ -22,10 +23,14 @@ const LAYERS: Record<string, string[]> = {
   ],
 }
 
-/** A small sample product, sold while PRODUCTS_DIR is not set, so that the shop works at once. */
-export function sampleStore(): FileStore {
+/**
+ * A small sample product, sold while PRODUCTS_DIR is not set, so that the shop works at once.
+ * Uploaded releases go to a folder beside it.
+ */
+export function sampleStore(uploads: FileStore): FileStore {
   const layers = folderStore(fileURLToPath(new URL('sample', import.meta.url)))
   return {
+    isSample: true,
     async folders(under) {
       return Object.keys(LAYERS)
         .filter((release) => release.startsWith(`${under}/`))
@@ -33,11 +38,14 @@ export function sampleStore(): FileStore {
     },
 
     async files(under) {
+      if (isUploaded(under)) return uploads.files(under)
       const found = await Promise.all((LAYERS[under] ?? []).map((layer) => layers.files(layer)))
       const newest = new Map(found.flat().map((file) => [file.path, file]))
       return [...newest.values()].sort((a, b) => (a.path < b.path ? -1 : 1))
     },
 
     text: (path) => layers.text(path),
+    put: (...file) => uploads.put(...file),
+    remove: (under) => uploads.remove(under),
   }
 }

@@ -36,7 +36,7 @@ export type AdminAuditEntry = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type AdminError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'superuser_unverified' | 'account_appeared' | 'unknown_price' | 'unknown_promotion_code' | 'promotion_code_used' | 'trial_needs_verified_email' | 'no_subscription' | 'same_plan' | 'payment_due' | 'subscription_ending' | 'subscription_pausing' | 'subscription_paused' | 'subscription_disputed' | 'not_pausable' | 'nothing_to_resume' | 'shorter_interval' | 'smaller_longer' | 'change_pending' | 'preview_outdated' | 'payment_refused' | 'payment_to_confirm' | 'nothing_to_refund' | 'refund_too_large' | 'invalid_unsubscribe_link' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only' | 'not_signed_in' | 'field_missing' | 'cross_site' | 'tier_invalid' | 'already_owned' | 'not_an_upgrade' | 'not_renewable' | 'promotion_code_unusable' | 'contact_message_not_found' | 'discount_code_taken' | 'discount_not_found' | 'waiver_outdated' | 'optout_link_invalid' | 'claim_link_invalid' | 'claim_needs_sign_in' | 'claim_of_another_account' | 'withdrawal_not_found' | 'not_for_sale' | 'checkout_busy' | 'purchase_not_found' | 'no_invoice' | 'purchase_upgraded' | 'purchase_not_restorable' | 'purchase_ended' | 'not_an_extension' | 'no_active_purchase' | 'purchase_id_invalid' | 'payment_disputed' | 'download_limit_reached' | 'download_cooldown' | 'resume_limit_reached' | 'range_not_satisfiable' | 'product_files_missing' | 'zip_failed' | 'products_fixed' | 'product_not_found' | 'product_exists' | 'product_slug_taken' | 'product_changed' | 'license_not_found' | 'license_revoked' | 'activations_full' | 'activation_not_found' | 'not_activated' | 'release_limit_reached' | 'download_token_not_found' | 'token_limit_reached' | 'download_credential_invalid' | 'release_not_found' | 'daily_limit_reached' | 'contact_notification_failed' | 'job_not_found' | 'switch_not_found' | 'switch_subject_unknown' | 'switch_limit_reached'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'emailed_code_wrong' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'superuser_unverified' | 'account_appeared' | 'unknown_price' | 'unknown_promotion_code' | 'promotion_code_used' | 'trial_needs_verified_email' | 'no_subscription' | 'same_plan' | 'payment_due' | 'subscription_ending' | 'subscription_pausing' | 'subscription_paused' | 'subscription_disputed' | 'not_pausable' | 'nothing_to_resume' | 'shorter_interval' | 'smaller_longer' | 'change_pending' | 'preview_outdated' | 'payment_refused' | 'payment_to_confirm' | 'nothing_to_refund' | 'refund_too_large' | 'invalid_unsubscribe_link' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only' | 'not_signed_in' | 'field_missing' | 'cross_site' | 'tier_invalid' | 'already_owned' | 'not_an_upgrade' | 'not_renewable' | 'promotion_code_unusable' | 'contact_message_not_found' | 'discount_code_taken' | 'discount_not_found' | 'waiver_outdated' | 'optout_link_invalid' | 'claim_link_invalid' | 'claim_needs_sign_in' | 'claim_of_another_account' | 'withdrawal_not_found' | 'not_for_sale' | 'checkout_busy' | 'purchase_not_found' | 'no_invoice' | 'purchase_upgraded' | 'purchase_not_restorable' | 'purchase_ended' | 'not_an_extension' | 'no_active_purchase' | 'purchase_id_invalid' | 'payment_disputed' | 'download_limit_reached' | 'download_cooldown' | 'resume_limit_reached' | 'range_not_satisfiable' | 'product_files_missing' | 'zip_failed' | 'products_fixed' | 'product_not_found' | 'product_exists' | 'product_slug_taken' | 'product_changed' | 'release_refused' | 'release_exists' | 'release_incomplete' | 'release_not_draft' | 'release_not_publishable' | 'release_not_published' | 'release_not_stored' | 'license_not_found' | 'license_revoked' | 'activations_full' | 'activation_not_found' | 'not_activated' | 'release_limit_reached' | 'download_token_not_found' | 'token_limit_reached' | 'download_credential_invalid' | 'release_not_found' | 'daily_limit_reached' | 'contact_notification_failed' | 'job_not_found' | 'switch_not_found' | 'switch_subject_unknown' | 'switch_limit_reached'
 }
 
 export type AdminUser = {
@@ -371,7 +371,7 @@ export type AuditEntry = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type AuthError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'superuser_unverified' | 'account_appeared'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'emailed_code_wrong' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'superuser_unverified' | 'account_appeared'
 }
 
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
@@ -520,6 +520,11 @@ export type ChangeProductRequest = {
   position?: number
   /** Refuses the change if the product has another one */
   revision?: number
+}
+
+export type ChangeReleaseRequest = {
+  /** Markdown */
+  notes: string
 }
 
 export type ChangedUser = {
@@ -1570,6 +1575,11 @@ export type KeySet = {
   keys: Array<SigningKey>
 }
 
+export type LeftOut = {
+  path: string
+  reason: string
+}
+
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type LibraryError = {
   detail: string | Array<Issue>
@@ -1648,7 +1658,13 @@ export type ListPlansResponse = {
 export type ListProductsResponse = {
   /** True when the file of CATALOGUE has the products; nobody can edit them */
   is_fixed: boolean
+  /** The address of the shop */
+  shop_url: string
   products: Array<StoreProduct>
+}
+
+export type ListReleasesResponse = {
+  releases: Array<StoreRelease>
 }
 
 export type ListSharesResponse = {
@@ -2248,6 +2264,8 @@ export type RejoinAnswerUsageEvent = {
   cost_usd: number
 }
 
+export type ReleaseStatus = 'draft' | 'published' | 'withdrawn'
+
 export type RemoveTotpRequest = {
   code: string
   password?: string | null
@@ -2603,6 +2621,26 @@ export type StoreProduct = {
   retired_at: string | null
 }
 
+export type StoreRelease = {
+  version: string
+  status: ReleaseStatus
+  /** Markdown */
+  notes: string
+  /** False for a folder of PRODUCTS_DIR, which only its files change */
+  is_uploaded: boolean
+  /** False while an upload runs, and after it broke off */
+  is_complete: boolean
+  file_count: number | null
+  /** Of all its files, unpacked */
+  size_bytes: number | null
+  /** Of the plain ZIP; null before it is published */
+  sha256: string | null
+  left_out: Array<LeftOut>
+  created_at: string | null
+  published_at: string | null
+  withdrawn_at: string | null
+}
+
 export type StreamOptions = {
   include_usage?: boolean | null
   [other: string]: unknown
@@ -2838,6 +2876,14 @@ export type UpdateUserRequest = {
   subscription_tier?: Tier | null
 }
 
+export type UploadReleaseRequest = {
+  version: string
+  /** Markdown */
+  notes?: string
+  /** A ZIP */
+  file: string
+}
+
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type UsageError = {
   detail: string | Array<Issue>
@@ -2890,7 +2936,7 @@ export type User = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type UsersError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'superuser_unverified' | 'account_appeared'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'emailed_code_wrong' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'superuser_unverified' | 'account_appeared'
 }
 
 export type VerifyResetTokenResponse = {
@@ -3228,6 +3274,12 @@ export type Paths = {
     '/api/admin/products': {
       reply: ListProductsResponse
     }
+    '/api/admin/products/{tier}/releases': {
+      path: {
+        tier: string
+      }
+      reply: ListReleasesResponse
+    }
     '/api/admin/purchases': {
       query?: {
         q?: string
@@ -3559,6 +3611,27 @@ export type Paths = {
       body: PreviewProductRequest
       reply: StoreProduct
     }
+    '/api/admin/products/{tier}/releases': {
+      path: {
+        tier: string
+      }
+      form: UploadReleaseRequest
+      reply: StoreRelease
+    }
+    '/api/admin/products/{tier}/releases/{version}/publish': {
+      path: {
+        tier: string
+        version: string
+      }
+      reply: StoreRelease
+    }
+    '/api/admin/products/{tier}/releases/{version}/withdraw': {
+      path: {
+        tier: string
+        version: string
+      }
+      reply: StoreRelease
+    }
     '/api/admin/purchases/{id}/refund': {
       path: {
         id: string
@@ -3677,6 +3750,14 @@ export type Paths = {
       }
       body: UpdateUserRequest
       reply: ChangedUser
+    }
+    '/api/admin/products/{tier}/releases/{version}': {
+      path: {
+        tier: string
+        version: string
+      }
+      body: ChangeReleaseRequest
+      reply: StoreRelease
     }
   }
   DELETE: {
@@ -3811,6 +3892,13 @@ export type Paths = {
     '/api/admin/products/{tier}': {
       path: {
         tier: string
+      }
+      reply: Message
+    }
+    '/api/admin/products/{tier}/releases/{version}': {
+      path: {
+        tier: string
+        version: string
       }
       reply: Message
     }

@@ -4,9 +4,10 @@ import type { OrderDetail } from '../api/types.ts'
 import { CopyIcon } from '../components/copy.tsx'
 import { formatDay, formatTime } from '../components/format.ts'
 import { TextLink } from '../components/links.tsx'
-import { formatAmount, formatTier } from './amount.ts'
+import { formatAmount } from './amount.ts'
 import classes from './order-page.module.css'
 import { OrderStatusBadge } from './order-status.tsx'
+import { useTierNames } from './products-query.ts'
 
 export function OrderFacts({ order }: { order: OrderDetail }) {
   return (
@@ -94,6 +95,7 @@ function Buyer({ order: { user_id, email, waiver } }: { order: OrderDetail }) {
 
 /** Upgrades and renewals have the key of the purchase that they replace. */
 function Chain({ order }: { order: OrderDetail }) {
+  const nameTier = useTierNames()
   return (
     <Panel title="Orders with this key">
       <ul className={classes.chain}>
@@ -101,10 +103,10 @@ function Chain({ order }: { order: OrderDetail }) {
           <li key={id}>
             <span>
               {id === order.id ? (
-                <b>{formatTier(tier)}</b>
+                <b>{nameTier(tier)}</b>
               ) : (
                 <Link to="/shop/orders/$id" params={{ id }}>
-                  {formatTier(tier)}
+                  {nameTier(tier)}
                 </Link>
               )}{' '}
               {formatAmount(amount_cents, currency)}, {formatDay(created_at)}
