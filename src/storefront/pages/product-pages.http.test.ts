@@ -235,6 +235,16 @@ test('the operator’s file replaces the heading and the text of the home page',
   assert.match(text, /<meta name="description" content="Sail soon\.">/)
 })
 
+test('a shop with the sample products has its legal pages in the data folder', async (t) => {
+  const shop = await openShop(t)
+  const folder = join(shop.dataDir, 'products/_legal')
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'imprint.md'), '# Imprint\n\nShop Ltd')
+  const { text } = await shop.store('GET', '/legal/imprint')
+  assert.match(text, /<h1>Imprint<\/h1>/)
+  assert.match(text, /Latchkey/)
+})
+
 test('robots.txt names the sitemap, which lists only pages that exist', async (t) => {
   const shop = await shopWith(t, FILES)
   const base = shop.config.urls.storefront
