@@ -29,6 +29,8 @@ const PUBLIC_PAGES = [
   '/no-such-page',
   '/s/none',
   '/errors',
+  '/reference',
+  '/reference/queryDocuments',
   '/sandbox',
   '/sandbox/mail',
   '/sandbox/mail/1',

@@ -14,6 +14,8 @@ export const USER_APP_PATHS = [
   '/forgot-password',
   '/reset-password',
   '/errors',
+  '/reference',
+  '/reference/$operation',
   '/dashboard',
   '/home',
   '/c/$id',

@@ -142,6 +142,16 @@ const publicPages = [
   }),
   createRoute({
     getParentRoute: () => publicLayout,
+    path: '/reference',
+    component: lazyPage(() => import('./reference/reference-page.tsx'), 'ReferencePage'),
+  }),
+  createRoute({
+    getParentRoute: () => publicLayout,
+    path: '/reference/$operation',
+    component: lazyPage(() => import('./reference/operation-page.tsx'), 'OperationPage'),
+  }),
+  createRoute({
+    getParentRoute: () => publicLayout,
     path: '/s/$token',
     component: lazyPage(() => import('./conversations/pages/shared-page.tsx'), 'SharedPage'),
   }),

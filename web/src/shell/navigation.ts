@@ -1,5 +1,6 @@
 import {
   type Icon,
+  IconBook,
   IconBuildingBank,
   IconBuildingStore,
   IconChartBar,
@@ -20,6 +21,7 @@ export type NavItem = {
     | '/library'
     | '/playground'
     | '/api-keys'
+    | '/reference'
     | '/usage'
     | '/calls'
     | '/billing'
@@ -46,6 +48,12 @@ const BUILD: NavItem[] = [
   { to: '/api-keys', label: 'API keys', icon: IconKey, about: 'Keys for your programs' },
   { to: '/calls', label: 'Calls', icon: IconListDetails, about: 'Details of every call' },
   { to: '/usage', label: 'Usage', icon: IconChartBar, about: 'Requests, tokens, cost' },
+  {
+    to: '/reference',
+    label: 'API reference',
+    icon: IconBook,
+    about: 'Every operation, with examples',
+  },
 ]
 const PLAN: NavItem = {
   to: '/billing',
