@@ -1,4 +1,5 @@
-// The developer's desk: the playground, its request as code, and the first call of a new key.
+// The developer's desk: the playground, its request as code, the first call of a new key, and the
+// API reference.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { test } from 'node:test'
@@ -93,5 +94,22 @@ test('the dialog of a new key shows its first call, and a call opens in the play
   await page.waitForURL('**/playground?model=openai*')
   const model = new URL(page.url()).searchParams.get('model')?.replace('openai/', '')
   await page.locator(`input[role=combobox][value="${model}"]`).waitFor()
+  assert.deepEqual(errors, [])
+})
+
+test('a production service shows the API reference, and its example works', async (t) => {
+  const app = await testApp(t, { userApp: true, env: { DEBUG: 'false' } })
+  const ada = await app.as('ada', { tier: 'pro' })
+  const { key } = (await ada.post('/api/api-keys', { name: 'terminal' })).body
+  const { page, errors } = await visit(await openBrowser(t))
+  await page.goto(`${app.url}/reference`)
+  await page.getByRole('link', { name: 'POST /api/rag/ingest/text' }).click()
+  await page.getByRole('heading', { name: 'Store a text' }).waitFor()
+  const code = await page.locator('pre').first().innerText()
+  const call = code.replace('YOUR_API_KEY', key).replace('curl', 'curl --fail')
+  await promisify(execFile)('sh', ['-c', call])
+  assert.equal((await ada.get('/api/rag/documents')).body.length, 1)
+  assert.equal((await page.goto(`${app.url}/reference/none`))?.status(), 200)
+  await page.getByRole('heading', { name: 'Page not found' }).waitFor()
   assert.deepEqual(errors, [])
 })

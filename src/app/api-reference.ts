@@ -1,7 +1,7 @@
 // The operations of the API for programs, as the user app's reference shows them: those that accept
 // an API key. Written by `npm run docs`, so that a production service needs no description of itself.
 import type { Operation } from '#platform/http/openapi.ts'
-import type { Description, Schema } from './api-description.ts'
+import type { Description, Schema } from './api-schema.ts'
 
 export type ReferenceField = { name: string; type: string; required: boolean; about: string }
 export type ReferenceOperation = {
@@ -60,8 +60,7 @@ function describeOperation(
     group: tags[0] ?? '',
     method: method.toUpperCase(),
     path,
-    title: summary,
-    about: description.replace(PLANS_NOTE, ''),
+    ...splitSummary(summary, description.replace(PLANS_NOTE, '')),
     parameters: parameters.map(({ name = '', in: place = '', required = false, ...one }) => {
       const schema = (one.schema ?? {}) as Schema
       const about = (one as { description?: string }).description ?? schema.description ?? ''
@@ -76,6 +75,14 @@ function describeOperation(
       .map(([type, { example }]) => ({ type, example })),
   }
 }
+
+/** A summary's second part is too long for a heading. */
+function splitSummary(summary: string, description: string): { title: string; about: string } {
+  const [title = '', more = ''] = summary.split('; ')
+  const sentence = more && `${more[0]?.toUpperCase()}${more.slice(1)}.`
+  return { title, about: [sentence, description].filter(Boolean).join(' ') }
+}
+
 type Media = { schema?: Schema; example?: unknown }
 
 /** Lists the members of an object with the members inside them: `messages[].role`. */

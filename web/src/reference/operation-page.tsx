@@ -48,21 +48,24 @@ function Operation({ operation }: { operation: ReferenceOperation }) {
           Open in playground
         </LinkButton>
       )}
+      <Fields title="Parameters" fields={parameters} />
+      <Fields title="Body" fields={body} />
+      {replies.length > 0 && <h2>Reply</h2>}
       {replies.map(({ type, example }) => (
         <section key={type}>
-          <h3>Reply: {type}</h3>
+          <h3>{type}</h3>
           <CodeBlock
             language={type === 'application/json' ? 'json' : ''}
             code={typeof example === 'string' ? example : JSON.stringify(example, null, 2)}
           />
         </section>
       ))}
-      <Fields title="Parameters" fields={parameters} />
-      <Fields title="Body" fields={body} />
-      <Fields title="Reply" fields={reply} />
+      <Fields title={REPLY} fields={reply} />
     </>
   )
 }
+
+const REPLY = 'Members of the reply'
 
 type FieldsProps = { title: string; fields: (ReferenceField & { in?: string })[] }
 
@@ -76,7 +79,7 @@ function Fields({ title, fields }: FieldsProps) {
           <div key={field.name}>
             <dt>
               <code>{field.name}</code>
-              {title !== 'Reply' && field.required && <strong>required</strong>}
+              {field.required && title !== REPLY && <strong>required</strong>}
             </dt>
             <dd>
               <span>{[field.type, field.in && `in ${field.in}`].filter(Boolean).join(', ')}</span>

@@ -1,4 +1,5 @@
 import { BRAND } from '../components/brand.ts'
+import { CopyIcon } from '../components/copy.tsx'
 import { TextLink } from '../components/links.tsx'
 import { useTitle } from '../components/title.ts'
 import { CodeBlock } from '../markdown/code-block.tsx'
@@ -18,10 +19,21 @@ export function ReferencePage() {
       </p>
       <section>
         <h2>Base URL</h2>
-        <CodeBlock
-          language=""
-          code={`OpenAI clients      ${origin}/v1\nAnthropic clients   ${origin}\nMCP clients         ${origin}/mcp`}
-        />
+        <dl className={classes.fields}>
+          {[
+            ['OpenAI clients', `${origin}/v1`],
+            ['Anthropic clients', origin],
+            ['MCP clients', `${origin}/mcp`],
+          ].map(([client = '', address = '']) => (
+            <div key={client} className={classes.client}>
+              <dt>{client}</dt>
+              <dd>
+                <code>{address}</code>
+                <CopyIcon value={address} what={`the address for ${client}`} />
+              </dd>
+            </div>
+          ))}
+        </dl>
       </section>
       <section>
         <h2>Authentication</h2>
