@@ -19,7 +19,10 @@ const Optional = Type.Partial(
     features: Lines,
     gallery: Type.Array(Type.Object({ url: Url, alt: Line }), { maxItems: 20 }),
     faq: Type.Array(Type.Object({ question: Line, answer: Markdown }), { maxItems: 50 }),
-    comparison: Type.Record(Type.String({ maxLength: 200 }), Type.Union([Type.Boolean(), Line]), {
+    comparison: Type.Unsafe<Record<string, boolean | string>>({
+      type: 'object',
+      maxProperties: 200,
+      additionalProperties: Type.Union([Type.Boolean(), Line]),
       description: 'Rows of the table that compares the products',
     }),
     terms: Markdown,
@@ -27,11 +30,12 @@ const Optional = Type.Partial(
     tax_code: Nullable(Line),
     updates_months: Nullable(Type.Integer({ minimum: 1, maximum: 1_200 })),
     renewal_price: Nullable(Price),
-    upgrade_from: Type.Record(
-      Type.String({ maxLength: 64 }),
-      Type.Union([Type.Literal('difference'), Price]),
-      { description: 'Per tier: `difference`, or a fixed price' },
-    ),
+    upgrade_from: Type.Unsafe<Record<string, 'difference' | number>>({
+      type: 'object',
+      maxProperties: 100,
+      additionalProperties: Type.Union([Type.Literal('difference'), Price]),
+      description: 'Per tier: `difference`, or a fixed price',
+    }),
     activations_max: Nullable(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
     activation_releases_per_month: Type.Integer({ minimum: 0, maximum: 1_000_000 }),
   }),
