@@ -243,6 +243,8 @@ const ASKED_ONCE: Record<string, Asked> = {
     owner: 'root',
     body: () => ({ is_verified: true }),
   },
+  'GET /api/admin/users/:id id': { thing: 'user', status: 403, owner: 'root' },
+  'GET /api/admin/users/:id/events id': { thing: 'user', status: 403, owner: 'root' },
   'GET /api/admin/audit user_id': {
     thing: 'user',
     status: 403,
