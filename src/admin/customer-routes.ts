@@ -14,7 +14,15 @@ import { transaction } from '#platform/db/db.ts'
 import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { COUNTED_MAX, Paged, PageQuery } from '#platform/http/keyset.ts'
-import { Instant, InstantInput, Message, Named, Nullable, OneOf, Uuid } from '#platform/http/schema.ts'
+import {
+  Instant,
+  InstantInput,
+  Message,
+  Named,
+  Nullable,
+  OneOf,
+  Uuid,
+} from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import { ABOUT, CustomerEvent, listCustomerEvents } from './customer-events.ts'
 import { findReferencedUsers } from './customer-search.ts'

@@ -31,13 +31,18 @@ export function adminProductRoutes(app: App, deps: EditingDeps): void {
             is_fixed: Type.Boolean({
               description: 'True when the file of CATALOGUE has the products; nobody can edit them',
             }),
+            shop_url: Type.String({ description: 'The address of the shop' }),
             products: Type.Array(ProductView),
           }),
         },
       },
       config: { access: 'superuser' },
     },
-    async () => ({ is_fixed: deps.productList.isFixed, products: await listProducts(deps) }),
+    async () => ({
+      is_fixed: deps.productList.isFixed,
+      shop_url: deps.config.urls.storefront,
+      products: await listProducts(deps),
+    }),
   )
 
   app.post(

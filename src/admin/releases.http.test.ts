@@ -84,6 +84,25 @@ test('a new release gives new downloads, and a withdrawn one gives back the one 
   )
 })
 
+test('a buyer is emailed about a new release, unless it is withdrawn within five minutes', async (t) => {
+  const { shop, root } = await openDesk(t)
+  await publish(root, '1.0.0')
+  const ada = await shop.buyer('ada')
+  await shop.buy(ada, 'course')
+  const readSubjects = async () => (await shop.mail(ada.email)).map(({ subject }) => subject)
+  const isNews = (subject: string) => subject.startsWith('New release')
+  shop.clock.advance(1_000)
+  await publish(root, '1.1.0')
+  await root.post(`${RELEASES}/1.1.0/withdraw`)
+  shop.clock.advance(6 * 60_000)
+  await shop.settle()
+  assert.equal((await readSubjects()).some(isNews), false)
+  await publish(root, '1.2.0')
+  shop.clock.advance(6 * 60_000)
+  await shop.settle()
+  assert.match((await readSubjects()).find(isNews) ?? '', /Course 1\.2\.0/)
+})
+
 test('the update feed offers an uploaded release with the checksum of its publication', async (t) => {
   const { shop, root } = await openDesk(t)
   await publish(root, '1.0.0')
@@ -150,6 +169,7 @@ test('an uploaded release of a built-in product replaces its sample', async (t) 
   assert.equal(await version(), '1.1.0', 'of the sample')
   await root.post(`${path}/1.0.0/publish`)
   assert.equal(await version(), '1.0.0')
+  assert.equal((await root.get(path)).body.releases.length, 1)
 })
 
 test('releases are stored in a bucket, and removed from it', async (t) => {

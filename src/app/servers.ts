@@ -96,6 +96,7 @@ export async function createServers(
     ...shared,
     url: config.urls.storefront,
     api: STOREFRONT_API,
+    appOrigin: null,
     cookies: true,
     errorsOf: () => storefrontErrors,
   }

@@ -264,6 +264,10 @@ test('a wrong file stops the start with the field’s name', (t) => {
       /products\[0\]\.gallery\[0\]\.url is wrong/,
     ],
     [
+      { products: [{ ...PRODUCT, images: ['https://a;script-src,b/c.png'] }] },
+      /products\[0\]\.images\[0\] is wrong/,
+    ],
+    [
       { products: [{ ...PRODUCT, faq: [{ question: 'Why?', answer: '' }] }] },
       /products\[0\]\.faq\[0\]\.answer is wrong/,
     ],

@@ -142,8 +142,12 @@ function readPrice(value: unknown, at: string, currency: string): number {
 }
 
 function readImage(value: unknown, at: string): string {
-  const isAddress = typeof value === 'string' && /^https?:$/.test(URL.parse(value)?.protocol ?? '')
-  return isAddress ? value : wrong(value, at, 'an address starting with https:// or http://')
+  const url = typeof value === 'string' ? URL.parse(value) : null
+  // Its host becomes part of the pages' content security policy.
+  const isAddress = /^https?:$/.test(url?.protocol ?? '') && /^[\w.:[\]-]+$/.test(url?.host ?? '')
+  return isAddress
+    ? String(value)
+    : wrong(value, at, 'an address starting with https:// or http://')
 }
 
 export function checkSlugs(products: CatalogueProduct[]): CatalogueProduct[] {

@@ -17,8 +17,11 @@ export async function withBilling<T>(
   return work(billing).finally(() => mail.close())
 }
 
+const refuseSignIn = (): never => {
+  throw new Error('the command line has no sign-in')
+}
 const withoutSignIn = {
-  checkCredentials(): never {
-    throw new Error('the command line has no sign-in')
-  },
+  checkCredentials: refuseSignIn,
+  requestEmailedCode: refuseSignIn,
+  checkEmailedCode: refuseSignIn,
 }

@@ -32,6 +32,13 @@ import { sessionRoutes } from './sessions/routes.ts'
 import { listSessions } from './sessions/sessions.ts'
 import { type Credentials, checkCredentials } from './sign-in/credentials.ts'
 import { deviceCookie } from './sign-in/device-cookie.ts'
+import {
+  type CodeRequest,
+  type CodeSignIn,
+  checkEmailedCode,
+  handleEmailedCode,
+  requestEmailedCode,
+} from './sign-in/emailed-code.ts'
 import { createFailedSignIns } from './sign-in/failed-sign-ins.ts'
 import { signInRoutes } from './sign-in/routes.ts'
 import type { User } from './users.ts'
@@ -41,6 +48,9 @@ export type Identity = Room & {
   authenticate: Authenticator['authenticate']
   /** Checks credentials for the storefront's sign-in; see `credentials.ts`. */
   checkCredentials(credentials: Credentials): Promise<User>
+  /** Emails a code for the storefront's sign-in, and checks it; see `emailed-code.ts`. */
+  requestEmailedCode(request: CodeRequest): Promise<void>
+  checkEmailedCode(signIn: CodeSignIn): Promise<User>
   /** The threads that hash passwords. */
   hasher: Hasher
   /** Implements PATCH of the admin room. */
@@ -96,6 +106,7 @@ export function createIdentity(
   const authenticator = createAuthenticator(deps)
   handleVerification(deps)
   handleReset(deps)
+  handleEmailedCode(deps)
   handleErasure(deps)
   let superuserNotice: SuperuserNotice = null
 
@@ -111,6 +122,8 @@ export function createIdentity(
     limits: { signup: platform.config.limits.signup },
     authenticate: authenticator.authenticate,
     checkCredentials: (credentials) => checkCredentials(deps, credentials),
+    requestEmailedCode: (request) => requestEmailedCode(deps, request),
+    checkEmailedCode: (signIn) => checkEmailedCode(deps, signIn),
     hasher,
     routes(app) {
       accountRoutes(app, deps)

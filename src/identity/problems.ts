@@ -49,6 +49,13 @@ export const identityProblem = Problem.define({
         'Solve the `challenge` that the body has beside (ALTCHA, PBKDF2/SHA-256), and send the same again with `proof`: base64 of the JSON of `{challenge, solution}`.',
     },
   ],
+  emailed_code_wrong: [
+    401,
+    'Wrong or expired code',
+    {
+      advice: 'A code works for ten minutes, in the browser that requested it. Request a new one.',
+    },
+  ],
   password_reset_required: [
     403,
     'Too many wrong codes: reset the password to sign in',

@@ -60,6 +60,19 @@ export function passwordResetEmail(config: Urls, { to, name, token }: Linked): E
   })
 }
 
+export function signInCodeEmail(config: Urls, { to, code }: { to: string; code: string }): Email {
+  return composeEmail({
+    to,
+    subject: 'Your sign-in code',
+    before: [`Enter this code to sign in to ${brand(config)}.`],
+    facts: [['Code', `${code.slice(0, 4)} ${code.slice(4)}`]],
+    after: [
+      'It works once, for ten minutes, in the browser where you requested it.',
+      'If you did not request it, ignore this email. Never give the code to anyone.',
+    ],
+  })
+}
+
 export function passwordChangedEmail(
   config: Urls,
   { to, removed = NOTHING_REMOVED, at }: { to: string; removed?: RemovedAccess; at: string },

@@ -6,13 +6,13 @@
 import { randomBytes } from 'node:crypto'
 
 const OWNER_BYTES = 16
+const SECRET_BYTES = 32
 const SHAPE = /^[\w-]{64}$/
 
-/** Creates a token. `owner` must be a UUID. */
-export function ownedToken(owner: string): string {
-  return Buffer.concat([Buffer.from(owner.replaceAll('-', ''), 'hex'), randomBytes(32)]).toString(
-    'base64url',
-  )
+/** Creates a token. `owner` must be a UUID; `secret` has 32 bytes, random by default. */
+export function ownedToken(owner: string, secret = randomBytes(SECRET_BYTES)): string {
+  const ownerBytes = Buffer.from(owner.replaceAll('-', ''), 'hex')
+  return Buffer.concat([ownerBytes, secret.subarray(0, SECRET_BYTES)]).toString('base64url')
 }
 
 /** Returns the UUID in the token; null for another format. */

@@ -7,6 +7,7 @@ import type { DownloadDeps } from './downloads/downloads.ts'
 import { machineRoutes } from './downloads/machine-routes.ts'
 import { downloadRoutes } from './downloads/routes.ts'
 import { type LicenseDeps, licenseRoutes } from './licences/routes.ts'
+import type { CodeDeps } from './pages/code-routes.ts'
 import { pageRoutes } from './pages/routes.ts'
 import { type PaymentRouteDeps, paymentRoutes, STOREFRONT_EVENTS } from './payments/routes.ts'
 import type { RecoveryDeps } from './purchases/recovery.ts'
@@ -25,7 +26,8 @@ export type StorefrontDeps = SessionDeps &
   LicenseDeps &
   ContactDeps &
   WithdrawalDeps &
-  ClaimDeps
+  ClaimDeps &
+  CodeDeps
 
 /** Registers all routes of the storefront's server. */
 export function storefrontRoutes(app: App, deps: StorefrontDeps): void {
@@ -41,8 +43,9 @@ export function storefrontRoutes(app: App, deps: StorefrontDeps): void {
   app.addHook('onRequest', async (request) => {
     // The payment processor signs its requests. All other writes must come from this origin's pages
     // or from outside a browser.
-    const writes = request.method !== 'GET' && request.method !== 'HEAD'
-    if (writes && request.routeOptions.url !== STOREFRONT_EVENTS)
+    const writes = !['GET', 'HEAD', 'OPTIONS'].includes(request.method)
+    const { url, config } = request.routeOptions
+    if (writes && url !== STOREFRONT_EVENTS && config.origins !== 'any')
       requireSameSite(request, ownOrigin)
   })
 

@@ -70,10 +70,10 @@ import {
   removeSessions,
   SESSION_COOKIE,
 } from './sessions/sessions.ts'
+import { refundWithdrawal } from './withdrawals/refunds.ts'
 import {
   forgetWithdrawals,
   listOfAddresses,
-  refundWithdrawal,
   WITHDRAWAL_REFUND_JOB,
 } from './withdrawals/withdrawals.ts'
 
@@ -99,7 +99,7 @@ export type StorefrontNeeds = {
   processor: Processor | null
   /** Receives the payment processor's events for all rooms. */
   billing: Pick<Billing, 'addListener' | 'addFollower' | 'addSeller' | 'refundPayment'>
-  identity: Pick<Identity, 'checkCredentials'>
+  identity: Pick<Identity, 'checkCredentials' | 'requestEmailedCode' | 'checkEmailedCode'>
 }
 
 export type Storefront = Room &
@@ -129,6 +129,10 @@ export async function createStorefront(
     mail,
     processor,
     checkCredentials: identity.checkCredentials,
+    emailedCodes: {
+      request: identity.requestEmailedCode,
+      check: identity.checkEmailedCode,
+    },
     deviceCookie: deviceCookie({ url: config.urls.storefront, name: 'store_device', path: '/' }),
     products: openProducts(config.products, {
       clock: platform.clock,
@@ -182,7 +186,9 @@ export async function createStorefront(
     needs: mail.neighbour,
   })
 
-  jobs.handle<{ paymentId: string }>(WITHDRAWAL_REFUND_JOB, (job) => refundWithdrawal(billing, job))
+  jobs.handle<{ paymentId: string }>(WITHDRAWAL_REFUND_JOB, (job) =>
+    refundWithdrawal({ ...deps, billing }, job),
+  )
   jobs.handle<object>(UPDATE_ENDS_JOB, () => announceUpdateEnds(deps), { lane: 'bulk' })
   jobs.handle<object>(RELEASE_EMAILS_JOB, () => sendReleaseEmails(deps), { lane: 'bulk' })
 

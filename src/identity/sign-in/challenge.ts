@@ -3,16 +3,10 @@ import { platformProblem } from '#platform/problems.ts'
 import { issueToken, type OneTimeTokenDeps, peekToken, spendToken } from '../one-time-tokens.ts'
 import type { Origin } from '../origin.ts'
 import { identityProblem } from '../problems.ts'
-import { acceptCode } from '../second-factors/totp.ts'
 import { findUser, type User } from '../users.ts'
-import { countConfirmation } from './attempts.ts'
-import {
-  type CodeAttemptDeps,
-  codeSucceeded,
-  countConfirmingCode,
-  tellOwner,
-} from './code-attempts.ts'
+import type { CodeAttemptDeps } from './code-attempts.ts'
 import { type FailedSignIns, noting } from './failed-sign-ins.ts'
+import { confirmSecondFactor } from './second-factor.ts'
 
 /**
  * Issues a challenge to a user who signed in through a provider and must still enter a second
@@ -49,16 +43,9 @@ async function complete(
   user: User,
   { challenge, code }: { challenge: string; code: string },
 ) {
-  const attempt = await countConfirmation(deps, `provider:${user.id}`)
-  const hit = await countConfirmingCode(deps, user, attempt)
-  if (!(await acceptCode(deps, deps.db, user.id, code))) {
-    await tellOwner(deps, user, hit)
-    throw identityProblem('two_factor_code_wrong')
-  }
+  await confirmSecondFactor(deps, user, { who: `provider:${user.id}`, code })
   if (!(await spendToken(deps, deps.db, 'challenge', challenge)))
     throw identityProblem('two_factor_code_wrong')
-  await attempt.succeeded()
-  await codeSucceeded(deps, user, attempt.counted)
   if (!user.is_active) throw platformProblem('inactive_account')
   return user
 }

@@ -105,6 +105,10 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     access?: Access
     /**
+     * Pages of every origin may call the route and read its reply. It must ignore cookies.
+     */
+    origins?: 'any'
+    /**
      * The bucket that counts the request, or `none`. Default: `general` for requests to the API.
      */
     limit?: string

@@ -1,6 +1,6 @@
 /**
  * Cross-origin access (CORS, Fetch standard) without cookies: for the user app on a separate
- * origin, and for every page on routes that accept API keys. Trap: a preflight has no credential,
+ * origin, and for every page on routes that accept API keys or declare `origins: 'any'`. Trap: a preflight has no credential,
  * so the actual request decides whether the page may read the reply.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -50,7 +50,8 @@ export function allowOrigins(
   // not show why one was rejected.
   const answered = new Set<string>()
   app.addHook('onRoute', ({ url, config }) => {
-    if (config?.access !== 'user-or-key' || answered.has(url)) return
+    const isAnswered = config?.access === 'user-or-key' || config?.origins === 'any'
+    if (!isAnswered || answered.has(url)) return
     answered.add(url)
     app.route({
       method: 'OPTIONS',
@@ -66,6 +67,7 @@ export function allowOrigins(
    * required. False for sessions: only the user app may use them.
    */
   function isOpen({ headers, routeOptions }: FastifyRequest): boolean {
+    if (routeOptions.config?.origins === 'any') return true
     if (routeOptions.config?.access !== 'user-or-key') return false
     const token = bearerToken(headers.authorization)
     return !token || apiKey.claims(token)

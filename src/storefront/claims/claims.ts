@@ -8,8 +8,8 @@
  */
 import { recordAudit } from '#audit/audit.ts'
 import { lockPayment, updatePayment } from '#billing/money/payments.ts'
-import { claimAccount, isUnclaimed } from '#identity/account/guest-accounts.ts'
 import { issueToken, peekToken, spendToken } from '#identity/one-time-tokens.ts'
+import { claimAccount, isUnclaimed } from '#identity/unclaimed-accounts.ts'
 import { emailKey, findUser, lockUser, type User } from '#identity/users.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'

@@ -5,6 +5,7 @@ import { findUserByEmail } from '#identity/users.ts'
 import { DAY_MS } from '#platform/clock.ts'
 import { PASSWORD, type Reply, type SandboxMail } from '#testing/app.ts'
 import { openShop, paidSession, readCookie, type Shop } from '#testing/buyer.ts'
+import { throughProvider } from '#testing/provider.ts'
 import { GOOD_CARD } from '#testing/shop.ts'
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
@@ -211,6 +212,22 @@ test('the address at the payment page decides, and its link goes to the stored a
   assert.equal(await findUserByEmail(shop.platform.db, 'eve@example.com'), null)
   assert.deepEqual((await ada.get('/api/purchases')).body, [])
   assert.ok(await readToken(shop, ada.email))
+})
+
+test('a guest opens their account with a provider that has verified the address', async (t) => {
+  const shop = await openShop(t)
+  await buy(shop, MAIL)
+  const unproven = await throughProvider(shop.app, 'google', { email: MAIL, verified: false })
+  assert.equal(unproven.target.searchParams.get('error'), 'email_not_verified')
+  const { target } = await throughProvider(shop.app, 'google', { email: MAIL })
+  assert.ok(target.searchParams.get('access_token'), target.href)
+  const user = await findUserByEmail(shop.platform.db, MAIL)
+  assert.equal(user?.is_verified, true)
+
+  // The link of the mail does not sign in any more: the account has a holder.
+  const body = { token: await readToken(shop, MAIL) }
+  const reply = await shop.store('POST', '/api/claim', { body })
+  assert.deepEqual([reply.status, reply.headers.get('set-cookie')], [401, null])
 })
 
 test('a link ends after seven days, and a new one is mailed on request', async (t) => {

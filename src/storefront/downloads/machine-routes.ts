@@ -182,12 +182,6 @@ function archiveRoutes(app: App, deps: UpdateDeps): void {
           version: Type.Optional(
             Type.String({ minLength: 1, maxLength: 64, description: 'The installed version' }),
           ),
-          platform: Type.Optional(
-            Type.String({
-              maxLength: 50,
-              description: 'Has no effect: an archive serves them all',
-            }),
-          ),
           channel: Type.Optional(OneOf(...CHANNELS)),
         }),
         response: { 200: UpdateView, 204: Type.Null() },
@@ -195,7 +189,7 @@ function archiveRoutes(app: App, deps: UpdateDeps): void {
         summary: 'The newest release that a license covers',
         description: 'Needs a license key or a download token as bearer. 204: there is none newer.',
       },
-      config: { access: 'anyone' },
+      config: { access: 'anyone', origins: 'any' },
     },
     async (request, reply) => {
       const credential = await requireCredential(deps, bearerToken(request.headers.authorization))

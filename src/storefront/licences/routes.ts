@@ -57,7 +57,8 @@ export function licenseRoutes(app: App, deps: LicenseDeps): void {
 /** The routes that a sold program calls, with the license key. */
 function programRoutes(app: App, deps: LicenseDeps): void {
   const tags = ['licenses']
-  const config = { access: 'anyone' } as const
+  // A sold program may run in a browser.
+  const config = { access: 'anyone', origins: 'any' } as const
 
   app.post(
     '/api/license/verify',
@@ -153,7 +154,7 @@ function programRoutes(app: App, deps: LicenseDeps): void {
         tags,
         summary: 'The keys that sign offline licenses and updates (RFC 7517)',
       },
-      config: { access: 'anyone', limit: 'general' },
+      config: { ...config, limit: 'general' },
     },
     async (_request, reply) => {
       reply.header('cache-control', 'public, max-age=300')

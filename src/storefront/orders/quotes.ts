@@ -11,6 +11,7 @@ import { storefrontProblem } from '../problems.ts'
 import type { ProductDeps } from '../products/releases.ts'
 import { ownsTier } from '../purchases/allowance.ts'
 import { findOfUser, isCurrent, listChain, type PurchaseRow } from '../purchases/store.ts'
+import { waiveSmallAmount } from './minimum-charge.ts'
 
 export type QuoteDeps = Pick<Platform, 'config' | 'db'>
 
@@ -61,11 +62,12 @@ export async function quoteUpgrade(
 ): Promise<Quote | null> {
   const price = product.upgradeFrom[from.tier]
   if (price === undefined || !isReplaceable(product, from)) return null
+  const priceCents = inMinorUnits(product.price, product.currency)
   const cents =
     price === 'difference'
-      ? computeDifference(
-          inMinorUnits(product.price, product.currency),
-          await listCredits({ config, db }, from),
+      ? waiveSmallAmount(
+          computeDifference(priceCents, await listCredits({ config, db }, from)),
+          product.currency,
         )
       : inMinorUnits(price, product.currency)
   return { product, kind: 'upgrade', cents, from }

@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { fileTree, listTopNames } from './file-tree.ts'
+import { describeContents } from './file-tree.ts'
+
+const describePaths = (paths: string[]) =>
+  describeContents(paths.map((path) => ({ path, sizeBytes: 10 })))
+const fileTree = (paths: string[]) => describePaths(paths).tree
 
 test('lists folders first, with the number of files below them', () => {
   const paths = ['README.md', 'src/b.ts', 'src/a.ts', 'src/deep/c.ts', '.ci/jobs/test.yml', '.env']
-  assert.deepEqual(listTopNames(paths), ['src/', '.ci/jobs/', 'README.md', '.env'])
+  const { files, sizeBytes, topNames } = describePaths(paths)
+  assert.deepEqual([files, sizeBytes, topNames], [6, 60, ['src/', '.ci/jobs/', 'README.md']])
   assert.equal(
     fileTree(paths).markup,
     '<ul><li><details open><summary>src/ <span class="soft">3 files</span></summary>' +
@@ -32,6 +37,10 @@ test('a tree of 10,000 files stays short and counts the files that it does not l
   const tree = fileTree(deep).markup
   assert.ok(tree.length < 12_000, String(tree.length))
   assert.match(tree, /d29\/ <span class="soft">333 files/)
+})
+
+test('a file and a folder may have the same name', () => {
+  assert.deepEqual(describePaths(['a', 'a/b', 'a/c/d']).topNames, ['a/', 'a'])
 })
 
 test('names of files cannot inject markup', () => {

@@ -8,18 +8,38 @@ type Children = Map<string, Node>
 /** A release may have 10,000 files; a page shows about this many lines of them. */
 const LINES_MAX = 90
 const ROOT_LINES_MAX = 40
-/** The folders at the top of a short tree are shown open. */
-const OPEN_FILES_MAX = 50
+/** Short folders at the top are shown open. */
+const OPEN_LINES_MAX = 8
+const TOP_NAMES_MAX = 3
 
-export function fileTree(paths: readonly string[]): Html {
-  const root = buildTree(paths)
-  const opened = chooseFolders(root)
-  return renderList(root, { opened, isOpen: paths.length <= OPEN_FILES_MAX, max: ROOT_LINES_MAX })
+export type Contents = {
+  files: number
+  sizeBytes: number
+  tree: Html
+  /** The names at the top, folders first. */
+  topNames: readonly string[]
 }
 
-/** Lists the names at the top, folders first. */
-export function listTopNames(paths: readonly string[]): string[] {
-  return listChildren(buildTree(paths)).map(formatName)
+type ListedFile = { path: string; sizeBytes: number }
+
+/** A listing stays the same array until a file changes, and a large tree takes 30 ms. */
+const known = new WeakMap<readonly ListedFile[], Contents>()
+
+export function describeContents(files: readonly ListedFile[]): Contents {
+  const contents = known.get(files) ?? computeContents(files)
+  known.set(files, contents)
+  return contents
+}
+
+function computeContents(files: readonly ListedFile[]): Contents {
+  const root = buildTree(files.map(({ path }) => path))
+  const view = { listed: chooseFolders(root), openMax: OPEN_LINES_MAX, max: ROOT_LINES_MAX }
+  return {
+    files: files.length,
+    sizeBytes: files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
+    tree: renderList(root, view),
+    topNames: listChildren(root).slice(0, TOP_NAMES_MAX).map(formatName),
+  }
 }
 
 function buildTree(paths: readonly string[]): Node {
@@ -31,9 +51,11 @@ function buildTree(paths: readonly string[]): Node {
     names.forEach((name, index) => {
       const isFile = index === names.length - 1
       const children = folder.children as Children
-      const known = children.get(name) ?? { name, files: 0, children: isFile ? null : new Map() }
+      // A bucket may have the file `a` beside the folder `a/`.
+      const key = isFile ? name : `${name}/`
+      const known = children.get(key) ?? { name, files: 0, children: isFile ? null : new Map() }
       known.files++
-      children.set(name, known)
+      children.set(key, known)
       folder = known
     })
   }
@@ -73,7 +95,7 @@ function compareNodes(a: Node, b: Node): number {
   return rank(a) - rank(b) || (a.name < b.name ? -1 : 1)
 }
 
-type View = { opened: ReadonlySet<Children>; isOpen: boolean; max: number }
+type View = { listed: ReadonlySet<Children>; openMax: number; max: number }
 
 function renderList(folder: Node, view: View): Html {
   const children = listChildren(folder)
@@ -84,9 +106,9 @@ function renderList(folder: Node, view: View): Html {
 function renderNode(node: Node, view: View): Html {
   if (node.children === null) return html`<li>${node.name}</li>`
   const label = html`${formatName(node)} <span class="soft">${countFiles(node.files)}</span>`
-  if (!view.opened.has(node.children)) return html`<li>${label}</li>`
-  const inner = renderList(node, { ...view, isOpen: false, max: Number.POSITIVE_INFINITY })
-  return html`<li><details${view.isOpen && raw(' open')}><summary>${label}</summary>${inner}</details></li>`
+  if (!view.listed.has(node.children)) return html`<li>${label}</li>`
+  const inner = renderList(node, { ...view, openMax: 0, max: Number.POSITIVE_INFINITY })
+  return html`<li><details${node.children.size <= view.openMax && raw(' open')}><summary>${label}</summary>${inner}</details></li>`
 }
 
 const formatName = ({ name, children }: Node) => (children === null ? name : `${name}/`)

@@ -21,16 +21,22 @@ const FOLDER = '_legal'
 const FILE = /^([a-z0-9][a-z0-9-]{0,63})\.md$/
 const PATIENCE_MS = 1_000
 
-/**
- * Lists the pages by the names of their files. Returns an empty list when they cannot be read in
- * time, so that no page of the shop waits for them.
- */
-export async function listLegalPages(deps: LegalDeps): Promise<LegalPage[]> {
-  const pages = readPages(deps).catch((error) => {
-    deps.log.error({ err: error }, 'the legal pages cannot be read')
-    return []
+/** Lists the pages by the names of their files. */
+export function listLegalPages(deps: LegalDeps): Promise<LegalPage[]> {
+  return readInTime(deps, () => readPages(deps), [])
+}
+
+/** Returns `otherwise` when the files cannot be read in time, so that no page waits for them. */
+export async function readInTime<T>(
+  { log }: LegalDeps,
+  read: () => Promise<T>,
+  otherwise: T,
+): Promise<T> {
+  const result = read().catch((error) => {
+    log.error({ err: error }, 'the pages of the operator cannot be read')
+    return otherwise
   })
-  return Promise.race([pages, sleep(PATIENCE_MS, [], { ref: false })])
+  return Promise.race([result, sleep(PATIENCE_MS, otherwise, { ref: false })])
 }
 
 async function readPages({ products }: LegalDeps): Promise<LegalPage[]> {

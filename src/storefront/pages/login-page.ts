@@ -11,6 +11,8 @@ export type LoginParts = {
   frontendUrl: string
   /** Where visitors buy without an account; null where they cannot. */
   guestAddress: string | null
+  /** The names of the configured sign-in providers. */
+  providers: readonly string[]
 }
 
 export function loginPage({
@@ -21,6 +23,7 @@ export function loginPage({
   challenge,
   frontendUrl,
   guestAddress,
+  providers,
 }: LoginParts): Html {
   const isBuying = redirect.startsWith('/api/checkout')
   return html`<div class="narrow">
@@ -37,8 +40,14 @@ ${
 }
 <button class="button wide">Sign in</button>
 </form>
-<p class="under"><a href="/login/account?redirect=${redirect}">Sign in with Google, GitHub or a passkey</a> on the account website.</p>
+<p class="under"><a href="/login/code?redirect=${encodeURIComponent(redirect)}">Sign in with a code by email</a>, without a password.</p>
+<p class="under"><a href="/login/account?redirect=${redirect}">Sign in with ${listOtherWays(providers)}</a> on the account website.</p>
 ${guestAddress && html`<p class="under"><a class="button quiet wide" href="${guestAddress}">Buy without an account</a></p>`}
 <p class="under">No account yet? <a href="${frontendUrl}/register" target="_blank" rel="noopener">Create an account</a>. <a href="${frontendUrl}/forgot-password">Forgot your password?</a></p>
 </div>`
+}
+
+/** For example “Google, GitHub or a passkey”. */
+function listOtherWays(providers: readonly string[]): string {
+  return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format([...providers, 'a passkey'])
 }

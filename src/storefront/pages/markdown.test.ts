@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { markdown, plainText } from './markdown.ts'
+import { cutIntroduction, markdown, plainText } from './markdown.ts'
 
 test('renders the Markdown of a description as HTML', () => {
   const table: Record<string, string> = {
@@ -39,6 +39,12 @@ test('headings continue the levels of the page without a gap', () => {
 test('a thousand marks in one paragraph are rendered', () => {
   const { markup } = markdown('**a** and `b` '.repeat(10_000))
   assert.equal(markup.match(/<strong>/g)?.length, 10_000)
+})
+
+test('an introduction ends before the first heading', () => {
+  assert.equal(cutIntroduction('One.\n\nTwo.\n\n## How\nThree.'), 'One.\n\nTwo.\n')
+  assert.equal(cutIntroduction('# Kit\nOne.\n# How'), '# Kit\nOne.')
+  assert.equal(cutIntroduction('One.'), 'One.')
 })
 
 test('the plain text of Markdown has no marks', () => {

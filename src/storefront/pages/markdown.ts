@@ -79,6 +79,13 @@ function renderCode(lines: string[]): Html {
   return html`<pre tabindex="0"><code>${code}</code></pre>`
 }
 
+/** Returns the part before the first heading below the start. */
+export function cutIntroduction(text: string): string {
+  const lines = text.trim().split(/\r?\n/)
+  const end = lines.findIndex((line, index) => index > 0 && HEADING.test(line))
+  return (end < 0 ? lines : lines.slice(0, end)).join('\n')
+}
+
 /** Returns the text without its marks, for descriptions of pages. */
 export function plainText(text: string): string {
   return text

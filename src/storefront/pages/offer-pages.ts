@@ -1,28 +1,10 @@
 import { type Html, html } from '#platform/http/html.ts'
 import { currencyName, formatMoney } from '#platform/money.ts'
+import type { ReleaseFiles } from '../products/releases.ts'
 import { comparisonTable } from './comparison.ts'
-import { countFiles, listTopNames } from './file-tree.ts'
-import { markdown } from './markdown.ts'
+import { countFiles, describeContents } from './file-tree.ts'
+import { cutIntroduction, markdown } from './markdown.ts'
 import { type Offer, withCode } from './offers.ts'
-
-export const HOME_LEAD =
-  'Accounts, payments, retrieval and deployment, tested and with full source code. Pay once, keep it forever, and get updates for twelve months.'
-
-export function homePage(brand: string, offers: Offer[], code: string | null): Html {
-  return html`<div class="wrap">
-<div class="hero">
-<p class="eyebrow">${brand} starter kits</p>
-<h1>Ship your AI product this month, not next year.</h1>
-<p class="lead">${HOME_LEAD}</p>
-</div>
-${tierCards(offers, code)}
-<section class="points" aria-label="What every purchase includes">
-<div><h3>Instant delivery</h3><p>Download an encrypted ZIP when you have paid. We email you the license key.</p></div>
-<div><h3>Twelve months of updates</h3><p>The price includes every release of the next twelve months. You can still download them later.</p></div>
-<div><h3>Easy to recover</h3><p>Five downloads, which you can resume if the connection fails. Lost your key? We’ll email it to you.</p></div>
-</section>
-</div>`
-}
 
 export type PricingParts = { offers: Offer[]; isCanceled: boolean; code: string | null }
 
@@ -48,8 +30,8 @@ function describeTerms(offers: Offer[]): string {
   ].join('')
 }
 
-/** With three or more products, the middle one is recommended. */
-function tierCards(offers: Offer[], code: string | null): Html {
+/** Shows the products side by side. With three or more products, the middle one is recommended. */
+export function tierCards(offers: Offer[], code: string | null): Html {
   const picked = offers.length > 2 ? offers[offers.length >> 1] : undefined
   return html`<div class="tiers">${offers.map((offer) => tierCard(offer, { isPicked: offer === picked, code }))}</div>`
 }
@@ -67,7 +49,7 @@ function tierCard(
 ${isPicked && html`<span class="flag">Recommended</span>`}
 ${images.map((address) => html`<img src="${address}" alt="" width="640" height="400" loading="lazy" decoding="async">`)}
 <h2 id="tier-${tier}"><a href="${page}">${name}</a></h2>
-<div class="soft">${markdown(description)}</div>
+<div class="soft">${markdown(cutIntroduction(description))}</div>
 <p class="price">${formatMoney(price, currency, { short: true })}</p>
 <p class="once">one-time payment</p>
 <ul class="ticks">${includes && html`<li class="all">${includes}</li>`}${features.map((feature) => html`<li>${feature}</li>`)}</ul>
@@ -82,11 +64,8 @@ ${
 </section>`
 }
 
-const TOP_NAMES_MAX = 3
-
 /** Names the first files of the ZIP in one line. */
-function contentsLine(page: string, name: string, { files }: NonNullable<Offer['release']>): Html {
-  const names = listTopNames(files.map(({ path }) => path))
-  const shown = names.slice(0, TOP_NAMES_MAX)
-  return html`<p class="contents">In the ZIP: ${shown.map((one) => html`<code>${one}</code> `)}<a href="${page}#files" aria-label="All ${countFiles(files.length)} of ${name}">all ${countFiles(files.length)}</a></p>`
+function contentsLine(page: string, name: string, release: ReleaseFiles): Html {
+  const { files, topNames } = describeContents(release.files)
+  return html`<p class="contents">In the ZIP: ${topNames.map((one) => html`<code>${one}</code> `)}<a href="${page}#files" aria-label="All ${countFiles(files)} of ${name}">all ${countFiles(files)}</a></p>`
 }

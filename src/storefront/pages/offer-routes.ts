@@ -3,10 +3,11 @@ import type { FastifyRequest } from 'fastify'
 import type { App } from '#platform/http/app.ts'
 import { getBrand } from '../brand.ts'
 import { findStoreCaller, SESSION_COOKIE } from '../sessions/sessions.ts'
+import { homePage, readHomeText } from './home-page.ts'
 import { sendNotFound, sendPage } from './layout.ts'
 import { legalPage, listLegalPages } from './legal-pages.ts'
 import { plainText } from './markdown.ts'
-import { HOME_LEAD, homePage, pricingPage } from './offer-pages.ts'
+import { pricingPage } from './offer-pages.ts'
 import { listOffers, readCode } from './offers.ts'
 import type { ProductPageDeps } from './product-routes.ts'
 import { describeShop } from './structured-data.ts'
@@ -20,12 +21,15 @@ export function offerRoutes(app: App, deps: ProductPageDeps): void {
 
   app.get('/', ANYONE, async (request, reply) => {
     const caller = await findCaller(request)
-    const offers = await listOffers(deps, caller?.userId ?? null)
+    const [offers, home] = await Promise.all([
+      listOffers(deps, caller?.userId ?? null),
+      readHomeText(deps, getBrand(config)),
+    ])
     return sendPage(reply, deps, {
-      title: 'Starter kits for AI products',
-      body: homePage(getBrand(config), offers, readCode(request)),
+      title: home.title,
+      body: homePage({ home, offers, code: readCode(request) }),
       caller,
-      listing: { path: '/', description: HOME_LEAD, data: describeShop(config) },
+      listing: { path: '/', description: plainText(home.text), data: describeShop(config) },
     })
   })
 

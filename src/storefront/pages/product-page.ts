@@ -3,11 +3,11 @@ import type { CatalogueProduct } from '#catalogue/catalogue.ts'
 import type { Config } from '#config/config.ts'
 import { type Html, html, raw } from '#platform/http/html.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
-import type { Release } from '../products/releases.ts'
+import type { Release, ReleaseFiles } from '../products/releases.ts'
 import { WAIVER_TEXT, WAIVER_VERSION } from '../withdrawals/waiver.ts'
 import { changelogPreview } from './changelog.ts'
 import { comparisonTable } from './comparison.ts'
-import { countFiles, fileTree } from './file-tree.ts'
+import { countFiles, describeContents } from './file-tree.ts'
 import { bytes, day } from './formats.ts'
 import type { LegalPage } from './legal-pages.ts'
 import { markdown } from './markdown.ts'
@@ -67,10 +67,10 @@ function renderGallery(gallery: CatalogueProduct['gallery']): Html {
   )}</div>`
 }
 
-function renderFiles({ version, publishedAt, files }: NonNullable<Offer['release']>): Html {
-  const size = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
-  return html`<p class="soft">Release ${version} of ${day(publishedAt)}: ${countFiles(files.length)}, ${bytes(size)}.</p>
-<div class="tree">${fileTree(files.map(({ path }) => path))}</div>`
+function renderFiles({ version, publishedAt, files }: ReleaseFiles): Html {
+  const contents = describeContents(files)
+  return html`<p class="soft">Release ${version} of ${day(publishedAt)}: ${countFiles(contents.files)}, ${bytes(contents.sizeBytes)}.</p>
+<div class="tree">${contents.tree}</div>`
 }
 
 function buyBox({ offer, code, tax, upgrades, legalPages }: ProductPageParts): Html {
@@ -86,7 +86,7 @@ ${upgrades.map(({ fromId, fromName, cents, currency }) => html`<p><a class="butt
 ${release && html`<li>Version ${release.version}, of ${day(release.publishedAt)}</li>`}
 <li>${updatesMonths === null ? 'All future updates' : `${updatesMonths === 1 ? '1 month' : `${updatesMonths} months`} of updates${renewalPrice === null ? '' : `, then ${money(renewalPrice)} for as many again`}`}</li>
 <li>Download at once; the license key comes by email</li>
-<li>Withdraw within 14 days, until your first download</li>
+<li>Withdraw within 14 days</li>
 </ul>
 ${legalPages.length > 0 && html`<p class="soft small">${legalPages.map(({ path, title }, index) => html`${index > 0 && ' · '}<a href="${path}">${title}</a>`)}</p>`}
 </aside>`
@@ -101,13 +101,13 @@ const TAX_NOTES = {
 /** A plain form, so that the consent and the code reach the checkout without a script. */
 function buyForm({ offer, code, tax }: Pick<ProductPageParts, 'offer' | 'code' | 'tax'>): Html {
   const { tier, name } = offer.product
-  return html`<form method="get" action="/api/checkout">
+  return html`<form method="get" action="/checkout">
 <input type="hidden" name="tier" value="${tier}">
 ${code !== null && html`<input type="hidden" name="code" value="${code}"><p class="notice">Code <strong>${code}</strong> is applied at checkout.</p>`}
 ${
-  // With taxes at the processor, its payment page asks for the same consent.
-  tax.by === 'off' &&
-  html`<p class="consent"><input type="checkbox" id="waiver" name="waiver" value="${WAIVER_VERSION}" required><label for="waiver">${WAIVER_TEXT}</label></p>`
+  // With Stripe Tax, the payment page asks for the same consent.
+  tax.by !== 'stripe' &&
+  html`<p class="check"><input type="checkbox" id="waiver" name="waiver" value="${WAIVER_VERSION}"><label for="waiver">${WAIVER_TEXT} (optional)</label></p>`
 }
 <button class="button wide">Buy ${name}</button>
 </form>`

@@ -90,7 +90,7 @@ test('a product page has everything that a buyer needs, without a script', async
     '<th scope="row">Support</th><td class="current">Email</td><td>Phone</td>',
     '<input type="hidden" name="tier" value="kit">',
     '<input type="hidden" name="code" value="SUMMER&quot;">',
-    `name="waiver" value="${WAIVER_VERSION}" required`,
+    `name="waiver" value="${WAIVER_VERSION}"><label for="waiver">`,
     '<a href="/legal/terms">Terms of sale</a>',
     '<a href="/products/team?code=SUMMER%22">Team</a>',
   ]) {
@@ -164,7 +164,7 @@ test('a product without a release cannot be bought yet', async (t) => {
   const shop = await shopWith(t, { '_legal/terms.md': 'Be nice.' })
   const { text } = await shop.store('GET', '/products/starter-kit')
   assert.match(text, /Coming soon/)
-  assert.doesNotMatch(text, /action="\/api\/checkout"/)
+  assert.doesNotMatch(text, /action="\/checkout"/)
   assert.match(text, /schema\.org\/OutOfStock/)
   assert.match((await shop.store('GET', '/products/starter-kit/changelog')).text, /no release yet/)
 })
@@ -223,6 +223,26 @@ test('the operator’s Markdown files become legal pages, linked on every page',
     /<a href="\/legal\/terms">Terms of sale<\/a>/,
   )
   assert.doesNotMatch((await shop.store('GET', '/')).text, /Draft/)
+})
+
+test('the operator’s file replaces the heading and the text of the home page', async (t) => {
+  const general = (await (await shopWith(t, FILES)).store('GET', '/')).text
+  assert.match(general, /<h1>Buy once, keep it forever<\/h1>/)
+  assert.doesNotMatch(general, /starter kits|of updates/)
+  const shop = await shopWith(t, { ...FILES, '_home.md': '# Kits for *boats*\n\nSail **soon**.' })
+  const { text } = await shop.store('GET', '/')
+  assert.match(text, /<h1>Kits for \*boats\*<\/h1>\s*<div class="lead prose"><p>Sail <strong>soon/)
+  assert.match(text, /<meta name="description" content="Sail soon\.">/)
+})
+
+test('a shop with the sample products has its legal pages in the data folder', async (t) => {
+  const shop = await openShop(t)
+  const folder = join(shop.dataDir, 'products/_legal')
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'imprint.md'), '# Imprint\n\nShop Ltd')
+  const { text } = await shop.store('GET', '/legal/imprint')
+  assert.match(text, /<h1>Imprint<\/h1>/)
+  assert.match(text, /Latchkey/)
 })
 
 test('robots.txt names the sitemap, which lists only pages that exist', async (t) => {

@@ -28,6 +28,7 @@ import {
 } from '../sessions/sessions.ts'
 import type { WithdrawalDeps } from '../withdrawals/withdrawals.ts'
 import { assetRoutes } from './assets.ts'
+import { type CodeDeps, codeRoutes } from './code-routes.ts'
 import { CONTACT_LEAD, contactPage, contactSentPage } from './contact-page.ts'
 import { dashboardRoutes } from './dashboard-routes.ts'
 import { guestPages } from './guest-routes.ts'
@@ -61,7 +62,8 @@ export type PageDeps = SessionDeps &
   ContactDeps &
   WithdrawalDeps &
   ClaimDeps &
-  ActivationDeps
+  ActivationDeps &
+  CodeDeps
 
 export function pageRoutes(app: App, deps: PageDeps): void {
   const { config } = deps
@@ -187,6 +189,7 @@ export function pageRoutes(app: App, deps: PageDeps): void {
     return show(reply, await findCaller(request), 'Lost your key?', recoveryPage(RECOVERY_MESSAGE))
   })
 
+  codeRoutes(app, deps)
   dashboardRoutes(app, deps)
   withdrawalPages(app, deps)
   releaseEmailPages(app, deps)
@@ -200,7 +203,7 @@ export function pageRoutes(app: App, deps: PageDeps): void {
 
   function showLogin(
     reply: FastifyReply,
-    parts: Omit<LoginParts, 'frontendUrl' | 'guestAddress'>,
+    parts: Omit<LoginParts, 'frontendUrl' | 'guestAddress' | 'providers'>,
     status: number,
   ): Promise<FastifyReply> {
     return show(
@@ -211,11 +214,16 @@ export function pageRoutes(app: App, deps: PageDeps): void {
         ...parts,
         frontendUrl: config.urls.frontend,
         guestAddress: findGuestAddress(config, parts.redirect),
+        providers: listProviders(config),
       }),
       status,
       '/login',
     )
   }
+}
+
+function listProviders({ oauth }: PageDeps['config']): string[] {
+  return [...(oauth.google ? ['Google'] : []), ...(oauth.github ? ['GitHub'] : [])]
 }
 
 /** Returns the guest checkout of a target that is a checkout of a product; null otherwise. */

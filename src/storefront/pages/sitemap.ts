@@ -9,7 +9,18 @@ import { MINUTES, SharedContent } from './shared-reply.ts'
 type Deps = ProductDeps & { config: Config }
 
 /** Pages with personal data, and forms. */
-const PRIVATE = ['/api/', '/dashboard', '/download/', '/login', '/logout', '/recover', '/withdraw']
+const PRIVATE = [
+  '/api/',
+  '/checkout',
+  '/claim',
+  '/dashboard',
+  '/download/',
+  '/login',
+  '/logout',
+  '/purchased',
+  '/recover',
+  '/withdraw',
+]
 
 export function sitemapRoutes(app: App, deps: Deps): void {
   const { storefront } = deps.config.urls

@@ -22,7 +22,7 @@ export class ProductList {
   #stored: StoredList | null = null
   #timer: NodeJS.Timeout | undefined
   #reading: Promise<void> = Promise.resolve()
-  #isLooking = false
+  #looking: Promise<void> | null = null
 
   private constructor(deps: ListDeps) {
     this.#deps = deps
@@ -45,6 +45,11 @@ export class ProductList {
   /** True when the catalogue's file names the products, so that nobody can edit them. */
   get isFixed(): boolean {
     return this.#deps.config.catalogue.productsPath !== null
+  }
+
+  /** True until a file or a superuser names other products. */
+  get isBuiltIn(): boolean {
+    return !this.isFixed && !this.#stored?.products
   }
 
   /** The products on sale, in display order. */
@@ -96,6 +101,7 @@ export class ProductList {
 
   async close(): Promise<void> {
     clearInterval(this.#timer)
+    await this.#looking
     await this.#reading
   }
 
@@ -111,19 +117,19 @@ export class ProductList {
     const reload = () => void this.reload().catch(report)
     bus.on(PRODUCTS_CHANGED, reload)
     bus.onGap(reload)
-    this.#timer = setInterval(() => void this.#look().catch(report), LOOK_MS).unref()
+    // Starts no second look while the database does not answer.
+    const look = () => {
+      this.#looking ??= this.#look()
+        .catch(report)
+        .finally(() => {
+          this.#looking = null
+        })
+    }
+    this.#timer = setInterval(look, LOOK_MS).unref()
   }
 
-  /** Starts no second look while the database does not answer. */
   async #look(): Promise<void> {
-    if (this.#isLooking) return
-    this.#isLooking = true
-    try {
-      const looked = readRevision(this.#deps.db)
-      this.#reading = Promise.all([this.#reading, looked.catch(() => {})]).then(() => {})
-      if ((await looked) !== (this.#stored?.revision ?? null)) await this.reload()
-    } finally {
-      this.#isLooking = false
-    }
+    const revision = await readRevision(this.#deps.db)
+    if (revision !== (this.#stored?.revision ?? null)) await this.reload()
   }
 }

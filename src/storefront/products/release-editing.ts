@@ -5,6 +5,7 @@
 import { type Static, Type } from 'typebox'
 import { recordAudit } from '#audit/audit.ts'
 import type { Tier } from '#catalogue/catalogue.ts'
+import { MINUTE_MS, plus } from '#platform/clock.ts'
 import { isUniqueViolation, transaction } from '#platform/db/db.ts'
 import { Instant, Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -13,15 +14,19 @@ import { invalid } from '#platform/problems.ts'
 import { computePlainChecksum, packRelease } from '../downloads/archives.ts'
 import { insertChecksum } from '../downloads/store.ts'
 import { storefrontProblem } from '../problems.ts'
+import { RELEASE_EMAILS_JOB } from '../releases/release-emails.ts'
 import { RELEASE_STATUSES } from '../tables.ts'
 import { PRODUCTS_CHANGED } from './product-list.ts'
 import { raiseRevision } from './product-store.ts'
 import type { NewFile, NewRelease } from './release-files.ts'
 import * as store from './release-store.ts'
-import { listFileReleases, type ProductDeps, VERSION } from './releases.ts'
+import { listReleases, type ProductDeps, type Release, VERSION } from './releases.ts'
 import { folderOf } from './uploaded-folder.ts'
 
-export type ReleaseEditingDeps = Pick<Platform, 'config' | 'db' | 'clock' | 'bus' | 'log'> &
+export type ReleaseEditingDeps = Pick<
+  Platform,
+  'config' | 'db' | 'clock' | 'jobs' | 'bus' | 'log'
+> &
   ProductDeps
 
 /** Null: the command line. */
@@ -54,18 +59,22 @@ export type ReleaseView = Static<typeof ReleaseView>
 
 export const NOTES_MAX = 50_000
 const LEFT_OUT_MAX = 200
+/** Time to withdraw a mistake, and for every node to read the release. */
+const EMAILED_AFTER_MS = 5 * MINUTE_MS
 /** A bucket needs tens of milliseconds for each file. */
 const STORED_AT_ONCE = 8
+/** Larger files are stored one by one, because a bucket's client has parts of them in memory. */
+const LARGE_BYTES = 4 * 1024 * 1024
 
 /** Lists the releases of a product, newest first. @throws Problem 404 */
 export async function listReleasesOf(deps: ReleaseEditingDeps, tier: Tier): Promise<ReleaseView[]> {
   requireProduct(deps, tier)
   const rows = await store.listOfTier(deps.db, tier)
   const known = new Set(rows.map(({ version }) => version))
-  const others = (await listFileReleases(deps.products, tier, deps.clock.now()))
-    .filter(({ version }) => !known.has(version))
-    .map(viewFileRelease)
-  return [...rows.map(viewRow), ...others]
+  const others = (await listReleases(deps, tier, deps.clock.now())).filter(
+    ({ version }) => !known.has(version),
+  )
+  return [...rows.map(viewRow), ...others.map(viewFileRelease)]
 }
 
 /** Stores the files of a draft. @throws Problem 404, 409 `release_exists`, 422 and 503 */
@@ -85,26 +94,26 @@ export async function uploadRelease(
     .catch((error) => {
       throw isUniqueViolation(error) ? storefrontProblem('release_exists', { version }) : error
     })
-  try {
-    await storeFiles(deps, folderOf(draft), files)
-  } catch (error) {
-    await removeQuietly(deps, draft)
-    if (error instanceof Problem) throw error
-    throw storefrontProblem('release_not_stored', { cause: error })
-  }
   const stored = {
     file_count: files.length,
     size_bytes: files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
     left_out_json: leftOut.slice(0, LEFT_OUT_MAX),
   }
-  await transaction(db, async (tx) => {
-    if (!(await store.updateRow(tx, draft, stored))) throw storefrontProblem('release_not_found')
-    await audit(deps, tx, 'release.uploaded', { actorId, tier, version })
-  })
-  const row = { ...draft, ...stored }
-  // The publication and the first buyer then find it compressed.
-  await packRelease(deps, await readFiles(deps, row))
-  return viewRow(row)
+  try {
+    await storeFiles(deps, folderOf(draft), files)
+    // The publication and the first buyer then find it compressed.
+    await packRelease(deps, await readFiles(deps, { ...draft, ...stored }))
+    await transaction(db, async (tx) => {
+      if (!(await store.updateRow(tx, draft, stored))) throw storefrontProblem('release_not_found')
+      await audit(deps, tx, 'release.uploaded', { actorId, tier, version })
+    })
+  } catch (error) {
+    await removeFiles(deps, draft)
+    await store.removeDraft(db, draft.id)
+    if (error instanceof Problem) throw error
+    throw storefrontProblem('release_not_stored', { cause: error })
+  }
+  return viewRow({ ...draft, ...stored })
 }
 
 /** Packs the release and offers it to every buyer whom it covers. @throws Problem 404 and 409 */
@@ -112,7 +121,7 @@ export async function publishRelease(
   deps: ReleaseEditingDeps,
   { actorId, tier, version }: ReleaseRequest,
 ): Promise<ReleaseView> {
-  const { config, db, clock } = deps
+  const { config, db, clock, jobs } = deps
   const row = await requireRow(deps, tier, version)
   if (row.status === 'published') throw storefrontProblem('release_not_publishable')
   // A release that is published again keeps its time, on which the buyers' rights depend.
@@ -126,6 +135,12 @@ export async function publishRelease(
       throw storefrontProblem('release_not_publishable')
     await insertChecksum(tx, { etag: archive.etag, sha256, size_bytes: archive.sizeBytes })
     await audit(deps, tx, 'release.published', { actorId, tier, version })
+    await jobs.enqueue(
+      tx,
+      RELEASE_EMAILS_JOB,
+      {},
+      { key: `${RELEASE_EMAILS_JOB}:${row.id}`, runAt: plus(clock.now(), EMAILED_AFTER_MS) },
+    )
   })
   await announce(deps)
   return viewRow({ ...row, ...changed })
@@ -181,21 +196,18 @@ async function storeFiles(
   folder: string,
   files: readonly NewFile[],
 ): Promise<void> {
-  const waiting = files.values()
-  const storeNext = async () => {
-    for (const file of waiting) {
-      const content = await file.open()
-      await products.put(`${folder}/${file.path}`, content, file)
-    }
+  const isLarge = ({ sizeBytes }: NewFile) => sizeBytes > LARGE_BYTES
+  const storeAll = async (waiting: IterableIterator<NewFile>) => {
+    for (const file of waiting)
+      await products.put(`${folder}/${file.path}`, await file.open(), file)
   }
-  const results = await Promise.allSettled(Array.from({ length: STORED_AT_ONCE }, storeNext))
+  const small = files.filter((file) => !isLarge(file)).values()
+  const results = await Promise.allSettled(
+    Array.from({ length: STORED_AT_ONCE }, () => storeAll(small)),
+  )
   const failed = results.find((result) => result.status === 'rejected')
   if (failed) throw failed.reason
-}
-
-async function removeQuietly(deps: ReleaseEditingDeps, draft: store.ReleaseRow): Promise<void> {
-  await removeFiles(deps, draft)
-  await store.removeDraft(deps.db, draft.id)
+  await storeAll(files.filter(isLarge).values())
 }
 
 /** Files without a row are never served, so a failure only costs space. */
@@ -251,11 +263,7 @@ function viewRow(row: store.ReleaseRow): ReleaseView {
   }
 }
 
-function viewFileRelease({
-  version,
-  notes,
-  publishedAt,
-}: Awaited<ReturnType<typeof listFileReleases>>[number]): ReleaseView {
+function viewFileRelease({ version, notes, publishedAt }: Release): ReleaseView {
   return {
     version,
     status: 'published',

@@ -194,10 +194,18 @@ test('a folder leaves out links and says so', async (t) => {
   mkdirSync(join(folder, 'src'))
   writeFileSync(join(folder, 'src/a.txt'), 'a')
   symlinkSync('/etc/passwd', join(folder, 'link'))
+  mkdirSync(join(folder, '.git'))
+  writeFileSync(join(folder, '.git/HEAD'), 'x')
   const { files, leftOut } = await openReleaseFolder(folder)
   assert.deepEqual(
     [files.map(({ path }) => path), leftOut],
-    [['src/a.txt'], [{ path: 'link', reason: 'a symbolic link' }]],
+    [
+      ['src/a.txt'],
+      [
+        { path: 'link', reason: 'a symbolic link' },
+        { path: '.git', reason: 'a file of a system or a tool' },
+      ],
+    ],
   )
 })
 

@@ -1,4 +1,6 @@
 /** The files of a new release: of a ZIP or of a folder. */
+import { readdir } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { pipeline, Readable } from 'node:stream'
 import { crc32, createInflateRaw } from 'node:zlib'
 import type { Bytes } from '#platform/content.ts'
@@ -42,6 +44,10 @@ export async function openReleaseFolder(path: string): Promise<NewRelease> {
     leftOut.push({ path: under.replace(/^\//, ''), reason }),
   )
   const files = await store.files('')
+  for (const found of await readdir(path, { recursive: true })) {
+    if (isLitter(found) && !isLitter(dirname(found)))
+      leftOut.push({ path: found, reason: 'a file of a system or a tool' })
+  }
   if (files.length === 0) throw refuse('the folder contains no files')
   return { files, leftOut }
 }

@@ -55,11 +55,7 @@ export async function listReleases(
 }
 
 /** Lists the releases that only the store's files publish, newest first. */
-export async function listFileReleases(
-  store: FileStore,
-  tier: Tier,
-  now: string,
-): Promise<Release[]> {
+async function listFileReleases(store: FileStore, tier: Tier, now: string): Promise<Release[]> {
   const listed = await store.text(`${tier}/releases.json`)
   const folders = (await store.folders(tier)).filter((name) => VERSION.test(name))
   const releases =

@@ -25,7 +25,7 @@ const LAYERS: Record<string, string[]> = {
 
 /**
  * A small sample product, sold while PRODUCTS_DIR is not set, so that the shop works at once.
- * Uploaded releases go to a folder beside it.
+ * Uploaded releases and the operator's pages (`_…`) lie in a folder beside it.
  */
 export function sampleStore(uploads: FileStore): FileStore {
   const layers = folderStore(fileURLToPath(new URL('sample', import.meta.url)))
@@ -38,14 +38,16 @@ export function sampleStore(uploads: FileStore): FileStore {
     },
 
     async files(under) {
-      if (isUploaded(under)) return uploads.files(under)
+      if (isOwn(under)) return uploads.files(under)
       const found = await Promise.all((LAYERS[under] ?? []).map((layer) => layers.files(layer)))
       const newest = new Map(found.flat().map((file) => [file.path, file]))
       return [...newest.values()].sort((a, b) => (a.path < b.path ? -1 : 1))
     },
 
-    text: (path) => layers.text(path),
+    text: (path) => (isOwn(path) ? uploads : layers).text(path),
     put: (...file) => uploads.put(...file),
     remove: (under) => uploads.remove(under),
   }
 }
+
+const isOwn = (path: string) => path.startsWith('_') || isUploaded(path)

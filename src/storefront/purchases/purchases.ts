@@ -7,7 +7,8 @@ import { randomUUID } from 'node:crypto'
 import { recordAudit } from '#audit/audit.ts'
 import { lockPayment, type PaymentRow, updatePayment } from '#billing/money/payments.ts'
 import { PRODUCT_DEFAULTS, type Tier } from '#catalogue/catalogue.ts'
-import { findOrCreateGuest, isUnclaimed, recordGuest } from '#identity/account/guest-accounts.ts'
+import { findOrCreateGuest, recordGuest } from '#identity/account/guest-accounts.ts'
+import { isUnclaimed } from '#identity/unclaimed-accounts.ts'
 import { findUser, lockUser, type User } from '#identity/users.ts'
 import { sendMail } from '#mail/mail.ts'
 import { MINUTE_MS, plus } from '#platform/clock.ts'
@@ -18,6 +19,7 @@ import type { Secrets } from '#platform/secrets.ts'
 import { isTakenBack, settleChain } from '../orders/chains.ts'
 import type { Listed } from '../products/product-list.ts'
 import { PURCHASE_STATUSES } from '../tables.ts'
+import { reportFailedRefund } from '../withdrawals/refunds.ts'
 import { revokedEmail, saleEmail } from './emails.ts'
 import { newLicenseKey, parseLicenseKey } from './license-key.ts'
 import type { PurchaseRow } from './store.ts'
@@ -226,6 +228,8 @@ export async function followPayment(
     const job = { userId: purchase.user_id, purchaseId: purchase.id }
     await jobs.enqueue(tx, CLOSE_CHECKOUT_JOB, job)
   }
+  if (purchase.withdrawn_at !== null && payment.refunded_cents < before.refunded_cents)
+    await reportFailedRefund(deps, tx, purchase)
   for (const changed of await settleChain(tx, purchase)) {
     if (store.isEnded(changed.row) === store.isEnded(changed.before)) continue
     const isRevoked = store.isEnded(changed.row)

@@ -1,4 +1,4 @@
-import { isUnclaimed } from '#identity/account/guest-accounts.ts'
+import { isUnclaimed } from '#identity/unclaimed-accounts.ts'
 import { findUserByEmail } from '#identity/users.ts'
 import type { Mail } from '#mail/mail.ts'
 import { transaction } from '#platform/db/db.ts'

@@ -80,6 +80,27 @@ export function unknownOrderEmail(config: Config, withdrawal: WithdrawalRow): Em
   })
 }
 
+/** To the operator. */
+export function failedRefundEmail(
+  { config, productList }: EmailDeps,
+  purchase: PurchaseRow,
+): Email {
+  const { tier, amount_cents, currency } = purchase
+  return composeEmail({
+    to: config.mail.supportEmail,
+    subject: `[${config.brand}] Refund failed: ${productList.getName(tier)}`,
+    before: [
+      'A buyer withdrew from this purchase, but the refund of their payment failed. Refund it in the dashboard of the payment processor, or by a bank transfer.',
+    ],
+    facts: [
+      ['Order', purchase.id],
+      ['Payment', purchase.payment_ref],
+      ['Paid', formatMoney(inUnits(amount_cents, currency), currency)],
+      ['Withdrawn', purchase.withdrawn_at ?? ''],
+    ],
+  })
+}
+
 function listFacts(
   { productList }: EmailDeps,
   withdrawal: WithdrawalRow,

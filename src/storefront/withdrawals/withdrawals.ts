@@ -7,8 +7,6 @@ import { randomUUID } from 'node:crypto'
 import type { Selectable } from 'kysely'
 import { type Static, Type } from 'typebox'
 import { recordAudit } from '#audit/audit.ts'
-import type { Billing } from '#billing/billing.ts'
-import { billingProblem } from '#billing/problems.ts'
 import { findUserByEmail } from '#identity/users.ts'
 import { sendMail } from '#mail/mail.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
@@ -16,7 +14,6 @@ import type { Tables } from '#platform/db/tables.ts'
 import { addressKey } from '#platform/http/address.ts'
 import { Instant, Nullable } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
-import { Problem } from '#platform/problem.ts'
 import { rateProblem } from '#platform/rate-limiter.ts'
 import { listDelivered } from '../downloads/store.ts'
 import { settleChain } from '../orders/chains.ts'
@@ -146,19 +143,6 @@ async function findPurchase(
   ]
   const buyerId = purchase?.user_id ?? purchase?.claimant_id
   return user && buyerId === user.id ? purchase : undefined
-}
-
-/** Refunds everything that is left. A refund that is already made is enough. */
-export async function refundWithdrawal(
-  billing: Pick<Billing, 'refundPayment'>,
-  { paymentId }: { paymentId: string },
-): Promise<void> {
-  try {
-    await billing.refundPayment(paymentId)
-  } catch (error) {
-    const nothing = billingProblem('nothing_to_refund')
-    if (!(error instanceof Problem) || error.code !== nothing.code) throw error
-  }
 }
 
 /** Returns the statements that were sent under the addresses, for the export of their owner. */

@@ -1,8 +1,6 @@
 import { session } from '../session/browser-session.ts'
 import { createOfflineProblem, parseProblem } from './problem.ts'
 
-const ADDRESS = '/api/library/ingest/file'
-
 export type UploadOptions = {
   /** Replaces documents of the same name. */
   replaces: boolean
@@ -11,37 +9,64 @@ export type UploadOptions = {
   collections?: string[]
 }
 
-type Sending = UploadOptions & {
+export type FormUpload = {
+  address: string
+  form: FormData
+  headers?: Record<string, string>
+  /** Gets 0 to 1. */
   onProgress: (sent: number) => void
   signal: AbortSignal
 }
 
 /**
- * Uploads one file, which the service stores in the background. Uses XMLHttpRequest, because fetch
- * reports no upload progress. `onProgress` gets 0 to 1.
+ * Uploads one file, which the service stores in the background.
  * @returns the job's id
  */
-export async function uploadFile(file: File, sending: Sending): Promise<string> {
+export async function uploadFile(
+  file: File,
+  {
+    replaces,
+    source,
+    collections = [],
+    ...sending
+  }: UploadOptions & Pick<FormUpload, 'onProgress' | 'signal'>,
+): Promise<string> {
+  const form = new FormData()
+  if (replaces) form.append('replace', 'source')
+  if (source !== undefined) form.append('source', source)
+  if (collections.length > 0) form.append('collections', collections.join(','))
+  form.append('file', file)
+  const reply = await sendForm({
+    ...sending,
+    address: '/api/library/ingest/file',
+    form,
+    headers: { prefer: 'respond-async' },
+  })
+  return (reply as { job_id: string }).job_id
+}
+
+/**
+ * Sends a form with files. Uses XMLHttpRequest, because fetch reports no upload progress.
+ * @throws ApiProblem unless the status is 2xx
+ */
+export async function sendForm(upload: FormUpload): Promise<unknown> {
   const token = await session.token()
-  const first = await send(file, token, sending)
+  const first = await send(token, upload)
   if (first.status !== 401 || token === null) return read(first)
 
   const next = await session.tokenAfterRefusal(token)
-  return read(next === null ? first : await send(file, next, sending))
+  return read(next === null ? first : await send(next, upload))
 }
 
-function send(file: File, token: string | null, sending: Sending) {
-  const { replaces, source, collections = [], onProgress, signal } = sending
-  return new Promise<XMLHttpRequest>((resolve, reject) => {
+function send(
+  token: string | null,
+  { address, form, headers = {}, onProgress, signal }: FormUpload,
+): Promise<XMLHttpRequest> {
+  return new Promise((resolve, reject) => {
     const xhr = new XMLHttpRequest()
-    const form = new FormData()
-    if (replaces) form.append('replace', 'source')
-    if (source !== undefined) form.append('source', source)
-    if (collections.length > 0) form.append('collections', collections.join(','))
-    form.append('file', file)
-    xhr.open('POST', ADDRESS)
+    xhr.open('POST', address)
     if (token !== null) xhr.setRequestHeader('authorization', `Bearer ${token}`)
-    xhr.setRequestHeader('prefer', 'respond-async')
+    for (const [name, value] of Object.entries(headers)) xhr.setRequestHeader(name, value)
     xhr.upload.addEventListener('progress', (event) => {
       if (event.lengthComputable) onProgress(event.loaded / event.total)
     })
@@ -53,14 +78,14 @@ function send(file: File, token: string | null, sending: Sending) {
   })
 }
 
-function read(xhr: XMLHttpRequest): string {
+function read(xhr: XMLHttpRequest): unknown {
   let body: unknown = null
   try {
     body = JSON.parse(xhr.responseText)
   } catch {
     // A proxy replied without JSON; the status is enough.
   }
-  if (xhr.status >= 200 && xhr.status < 300) return (body as { job_id: string }).job_id
+  if (xhr.status >= 200 && xhr.status < 300) return body
 
   const headers = new Headers()
   for (const name of ['retry-after', 'x-request-id']) {

@@ -156,7 +156,7 @@ function listItems(
   })
   const groups: (DropMenuItem | false)[][] = [
     [
-      item('Email the licenses again', IconMail, 'resend'),
+      item('Email licenses', IconMail, 'resend'),
       !is_verified && item('Mark as verified', IconRosetteDiscountCheck, 'verify'),
     ],
     [

@@ -17,10 +17,11 @@ import {
 } from '../components/format.ts'
 import { TextLink } from '../components/links.tsx'
 import { Loaded } from '../components/loaded.tsx'
-import { formatAmount, formatTier } from '../shop/amount.ts'
+import { formatAmount } from '../shop/amount.ts'
 import { CopiedFact, Fact, Panel } from '../shop/facts.tsx'
 import layout from '../shop/order-page.module.css'
 import { OrderStatusBadge } from '../shop/order-status.tsx'
+import { useTierNames } from '../shop/products-query.ts'
 import { RefundForm } from '../shop/refund-dialog.tsx'
 import { describeCode } from '../shop/timeline.ts'
 import classes from './customer-page.module.css'
@@ -82,8 +83,9 @@ function Subscription({ customer }: { customer: Customer }) {
           currency={refunded.currency}
           leftCents={refunded.amount_cents - refunded.refunded_cents}
           effects={{
-            whole: 'The plan that this payment bought ends, unless another payment covers it.',
-            part: 'The plan stays as it is.',
+            whole:
+              'A full refund of the latest payment ends the subscription. The customer gets an email.',
+            part: 'The plan stays as it is. The customer gets an email.',
           }}
           onClose={() => setRefunded(null)}
           onRefund={async (body) => {
@@ -152,7 +154,6 @@ function Payment({ payment, onRefund }: { payment: CustomerPayment; onRefund: ()
       ) : (
         <Button
           variant="default"
-          size="compact-sm"
           aria-label={`Refund ${formatAmount(amount_cents, currency)} of ${formatDay(paid_at)}`}
           onClick={onRefund}
         >
@@ -165,6 +166,7 @@ function Payment({ payment, onRefund }: { payment: CustomerPayment; onRefund: ()
 
 function Purchases({ id }: { id: string }) {
   const orders = useQuery(ordersOfCustomerQuery(id))
+  const nameTier = useTierNames()
   return (
     <Panel
       title="Purchases"
@@ -184,7 +186,7 @@ function Purchases({ id }: { id: string }) {
                 <li key={order}>
                   <span>
                     <Link to="/shop/orders/$id" params={{ id: order }} className={classes.link}>
-                      {formatTier(tier)} for {formatAmount(amount_cents, currency)}
+                      {nameTier(tier)} for {formatAmount(amount_cents, currency)}
                     </Link>
                     <small>{formatDay(created_at)}</small>
                   </span>

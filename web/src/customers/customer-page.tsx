@@ -78,7 +78,7 @@ function Figures({ customer: { subscription, margin_30d } }: { customer: Custome
   const revenueUsd = margin_usd === null ? 0 : margin_usd + cost_usd
   return (
     <StatGrid>
-      <Stat label="MRR">
+      <Stat label="MRR" note={mrr ? 'Before discounts and tax' : 'No paid subscription'}>
         {mrr ? formatMoney(inUnits(mrr.cents, mrr.currency), mrr.currency) : '$0'}
       </Stat>
       <Stat label="Revenue, 30 days" note="After refunds, fees and tax">

@@ -13,11 +13,14 @@ import {
 } from '@tabler/icons-react'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
+import { planName } from '../billing/plans.ts'
+import { usePlans } from '../billing/use-plans.ts'
 import { Choice } from '../components/choice.tsx'
 import { formatAge, formatTime, plural } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { MoreRows } from '../shop/more-rows.tsx'
 import timeline from '../shop/order-timeline.module.css'
+import { useTierNames } from '../shop/products-query.ts'
 import classes from './customer-page.module.css'
 import { type About, eventsQuery } from './customers-query.ts'
 import { listTimeline, type TimelineItem } from './timeline.ts'
@@ -46,6 +49,8 @@ const CHOICES: { value: 'all' | About; label: string }[] = [
 export function CustomerTimeline({ id }: { id: string }) {
   const { about } = route.useSearch()
   const navigate = route.useNavigate()
+  const plans = usePlans()
+  const names = { plan: (tier: string) => planName(plans, tier), product: useTierNames() }
   const events = useInfiniteQuery(eventsQuery(id, about))
   return (
     <section aria-labelledby="timeline" className={classes.timeline}>
@@ -66,7 +71,10 @@ export function CustomerTimeline({ id }: { id: string }) {
       </div>
       <Loaded query={events} skeleton={<Skeleton h={360} />}>
         {({ pages }) => {
-          const items = listTimeline(pages.flatMap((page) => page.events))
+          const items = listTimeline(
+            pages.flatMap((page) => page.events),
+            names,
+          )
           return items.length === 0 && !events.hasNextPage ? (
             <p className={classes.none}>Nothing here yet.</p>
           ) : (

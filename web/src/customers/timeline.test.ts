@@ -19,10 +19,12 @@ const EMPTY: CustomerEvent = {
   subject_email: null,
   data: null,
 }
+const name = (tier: string) => tier.toUpperCase()
 const words = (...events: Partial<CustomerEvent>[]) =>
-  listTimeline(events.map((event) => ({ ...EMPTY, ...event }))).map(({ title, details }) =>
-    [title, ...details].join(' · '),
-  )
+  listTimeline(
+    events.map((event) => ({ ...EMPTY, ...event })),
+    { plan: name, product: name },
+  ).map(({ title, details }) => [title, ...details].join(' · '))
 
 test('equal failed calls in a row are one item', () => {
   const call = {
@@ -51,13 +53,13 @@ test('money and purchases have amounts', () => {
       { ...money, kind: 'purchase', tier: 'pro', status: 'refunded', detail: 'upgrade' },
     ),
     [
-      'Paid $29.00 · Pro plan · Invoice A-0001',
+      'Paid $29.00 · Plan PRO · Invoice A-0001',
       'Refunded $29.00 · Requested by customer',
       'Refunded $29.00 · Pending',
       'Disputed $29.00 · Needs response · Reason: product not received',
       'Invoice of $29.00 not paid · Open · Invoice A-0002',
-      'Bought Pro for $29.00',
-      'Upgraded or renewed Pro for $29.00 · Refunded',
+      'Bought PRO for $29.00',
+      'Upgraded or renewed PRO for $29.00 · Refunded',
     ],
   )
 })
@@ -83,9 +85,9 @@ test('audit entries name the change, the superuser and the other account', () =>
     [
       'Suspended · By root@example.com',
       'Marked as verified, Plan follows the subscription again',
-      'Plan set to Pro · To eve@example.com',
+      'Plan set to PRO · To eve@example.com',
       'API key created · laptop',
-      'Subscription changed · Free → Pro, past due',
+      'Subscription changed · FREE → PRO, past due',
       'Signed in · 127.0.0.1',
       'of.a.later.version',
     ],

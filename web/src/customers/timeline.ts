@@ -2,7 +2,7 @@
 import { describeEvent, readAddresses } from '../account/audit-words.ts'
 import type { AuditEntry, CustomerEvent } from '../api/types.ts'
 import { plural } from '../components/format.ts'
-import { formatAmount, formatTier } from '../shop/amount.ts'
+import { formatAmount } from '../shop/amount.ts'
 import { STATUSES } from '../shop/order-status.tsx'
 import { describeCode } from '../shop/timeline.ts'
 
@@ -15,8 +15,11 @@ export type TimelineItem = {
   orderId: string | null
 }
 
+/** Names plans and products by their tier. */
+export type TierNames = { plan: (tier: string) => string; product: (tier: string) => string }
+
 /** Returns one item per event; equal failed calls in a row are one item. */
-export function listTimeline(events: readonly CustomerEvent[]): TimelineItem[] {
+export function listTimeline(events: readonly CustomerEvent[], names: TierNames): TimelineItem[] {
   const items: TimelineItem[] = []
   let repeated = 0
   for (const [at, event] of events.entries()) {
@@ -25,7 +28,7 @@ export function listTimeline(events: readonly CustomerEvent[]): TimelineItem[] {
       repeated += 1
       continue
     }
-    items.push(event.kind === 'call' ? describeCalls(event, repeated + 1) : describe(event))
+    items.push(event.kind === 'call' ? describeCalls(event, repeated + 1) : describe(event, names))
     repeated = 0
   }
   return items
@@ -43,13 +46,13 @@ function describeCalls(event: CustomerEvent, calls: number): TimelineItem {
   ])
 }
 
-function describe(event: CustomerEvent): TimelineItem {
+function describe(event: CustomerEvent, names: TierNames): TimelineItem {
   const { kind, amount_cents, currency, tier, status, detail } = event
   const amount = amount_cents === null ? '' : formatAmount(amount_cents, currency ?? 'usd')
   switch (kind) {
     case 'payment':
       return item(event, 'paid', `Paid ${amount}`, [
-        tier && `${formatTier(tier)} plan`,
+        tier && `Plan ${names.plan(tier)}`,
         detail && `Invoice ${detail}`,
       ])
     case 'refund':
@@ -71,22 +74,22 @@ function describe(event: CustomerEvent): TimelineItem {
       return item(
         event,
         'purchase',
-        `${detail === 'upgrade' ? 'Upgraded or renewed' : 'Bought'} ${formatTier(tier ?? '')} for ${amount}`,
+        `${detail === 'upgrade' ? 'Upgraded or renewed' : 'Bought'} ${names.product(tier ?? '')} for ${amount}`,
         [status !== 'completed' && STATUSES[status as keyof typeof STATUSES]?.name],
       )
     default:
-      return describeEntry(event)
+      return describeEntry(event, names)
   }
 }
 
 /** An entry of the audit log. */
-function describeEntry(event: CustomerEvent): TimelineItem {
+function describeEntry(event: CustomerEvent, names: TierNames): TimelineItem {
   const { action, data, actor_email, subject_email } = event
   const text = (name: string) => (typeof data?.[name] === 'string' ? (data[name] as string) : null)
   const entry = { action: action ?? '', data } as AuditEntry
-  return item(event, readKind(action ?? ''), describeChange(event) ?? describeEvent(entry), [
+  return item(event, readKind(action ?? ''), describeChange(event, names) ?? describeEvent(entry), [
     action?.startsWith('api-key.') && text('name'),
-    action === 'subscription.changed' && describeSubscription(data),
+    action === 'subscription.changed' && describeSubscription(data, names),
     text('reason'),
     ...readAddresses(entry),
     actor_email && `By ${actor_email}`,
@@ -100,7 +103,7 @@ function readKind(action: string): TimelineItem['kind'] {
 }
 
 /** Returns what a superuser changed; null for other entries. */
-function describeChange({ action, data }: CustomerEvent): string | null {
+function describeChange({ action, data }: CustomerEvent, names: TierNames): string | null {
   if (action !== 'user.changed' || data === null) return null
   const { is_active, is_verified, is_superuser, subscription_tier } = data
   const words = [
@@ -108,20 +111,20 @@ function describeChange({ action, data }: CustomerEvent): string | null {
     is_verified !== undefined && (is_verified ? 'Marked as verified' : 'Marked as not verified'),
     is_superuser !== undefined && (is_superuser ? 'Made a superuser' : 'No longer a superuser'),
     subscription_tier === null && 'Plan follows the subscription again',
-    typeof subscription_tier === 'string' && `Plan set to ${formatTier(subscription_tier)}`,
+    typeof subscription_tier === 'string' && `Plan set to ${names.plan(subscription_tier)}`,
   ].filter((word) => word !== false)
   return words.length === 0 ? null : words.join(', ')
 }
 
 /** `Free → Pro, active`. */
-function describeSubscription(data: CustomerEvent['data']): string | null {
+function describeSubscription(data: CustomerEvent['data'], names: TierNames): string | null {
   const { tier, status, from } = (data ?? {}) as Record<string, unknown> & {
     from?: { tier?: string }
   }
   if (typeof tier !== 'string') return null
-  const before = from?.tier && from.tier !== tier ? `${formatTier(from.tier)} → ` : ''
+  const before = from?.tier && from.tier !== tier ? `${names.plan(from.tier)} → ` : ''
   const state = typeof status === 'string' ? `, ${status.replaceAll('_', ' ')}` : ''
-  return `${before}${formatTier(tier)}${state}`
+  return `${before}${names.plan(tier)}${state}`
 }
 
 function item(

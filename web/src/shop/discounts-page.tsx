@@ -13,8 +13,9 @@ import { Notice } from '../components/notice.tsx'
 import { Page } from '../components/page.tsx'
 import { ScrollX } from '../components/scroll-x.tsx'
 import { showToast } from '../components/toasts.tsx'
-import { formatAmount, formatTier } from './amount.ts'
+import { formatAmount } from './amount.ts'
 import { NewDiscount } from './new-discount.tsx'
+import { useTierNames } from './products-query.ts'
 import classes from './table.module.css'
 
 const discountsQuery = queryOptions({
@@ -102,7 +103,7 @@ function DiscountTable({ discounts }: { discounts: Discount[] }) {
 
 function DiscountRow({ discount, onDelete }: { discount: Discount; onDelete: () => void }) {
   const { code, link } = discount
-  const conditions = describeConditions(discount)
+  const conditions = describeConditions(discount, useTierNames())
   return (
     <Table.Tr>
       <Table.Td>
@@ -136,10 +137,13 @@ function describeDiscount({ percent_off, amount_off, currency }: Discount): stri
     : `${formatCount(percent_off)} %`
 }
 
-function describeConditions({ tiers, owners_of, redemptions_max, until }: Discount): string {
+function describeConditions(
+  { tiers, owners_of, redemptions_max, until }: Discount,
+  nameTier: (tier: string) => string,
+): string {
   const conditions = [
-    tiers && `For ${new Intl.ListFormat('en').format(tiers.map(formatTier))}`,
-    owners_of && `owners of ${formatTier(owners_of)} only`,
+    tiers && `For ${new Intl.ListFormat('en').format(tiers.map(nameTier))}`,
+    owners_of && `owners of ${nameTier(owners_of)} only`,
     redemptions_max && `at most ${formatCount(redemptions_max)} uses`,
     until && `until ${formatTime(until)}`,
   ].filter((condition) => condition !== null)

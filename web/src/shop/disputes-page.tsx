@@ -13,11 +13,12 @@ import { Notice } from '../components/notice.tsx'
 import { Page } from '../components/page.tsx'
 import { ScrollX } from '../components/scroll-x.tsx'
 import { Dialog } from '../conversations/parts/dialog.tsx'
-import { formatAmount, formatTier } from './amount.ts'
+import { formatAmount } from './amount.ts'
 import classes from './disputes.module.css'
 import { writeEvidence } from './evidence.ts'
 import { MoreRows } from './more-rows.tsx'
 import { orderQuery } from './orders-query.ts'
+import { useTierNames } from './products-query.ts'
 import tableClasses from './table.module.css'
 import { describeCode } from './timeline.ts'
 
@@ -37,6 +38,7 @@ export function DisputesPage() {
       }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (last) => last.next_cursor ?? undefined,
+    staleTime: 0,
     placeholderData: (previous) => previous,
   })
   return (
@@ -81,6 +83,7 @@ export function DisputesPage() {
 type DisputeTableProps = { disputes: Dispute[]; onEvidence: (orderId: string) => void }
 
 function DisputeTable({ disputes, onEvidence }: DisputeTableProps) {
+  const nameTier = useTierNames()
   return (
     <ScrollX label="Disputes">
       <Table highlightOnHover>
@@ -99,7 +102,12 @@ function DisputeTable({ disputes, onEvidence }: DisputeTableProps) {
         </Table.Thead>
         <Table.Tbody>
           {disputes.map((dispute) => (
-            <DisputeRow key={dispute.id} dispute={dispute} onEvidence={onEvidence} />
+            <DisputeRow
+              key={dispute.id}
+              dispute={dispute}
+              nameTier={nameTier}
+              onEvidence={onEvidence}
+            />
           ))}
         </Table.Tbody>
       </Table>
@@ -109,10 +117,14 @@ function DisputeTable({ disputes, onEvidence }: DisputeTableProps) {
 
 function DisputeRow({
   dispute,
+  nameTier,
   onEvidence,
-}: { dispute: Dispute } & Pick<DisputeTableProps, 'onEvidence'>) {
+}: Pick<DisputeTableProps, 'onEvidence'> & {
+  dispute: Dispute
+  nameTier: (tier: string) => string
+}) {
   const { order_id, email, kind, tier, reason, created_at, amount_cents, currency } = dispute
-  const product = tier === null ? describeCode(kind ?? 'Unknown') : formatTier(tier)
+  const product = tier === null ? describeCode(kind ?? 'Unknown') : nameTier(tier)
   const buyer = email ?? 'Unknown buyer'
   return (
     <Table.Tr>
@@ -169,12 +181,13 @@ function DisputeBadge({ dispute: { status, is_open } }: { dispute: Dispute }) {
 }
 
 function EvidenceDialog({ id, onClose }: { id: string; onClose: () => void }) {
+  const nameTier = useTierNames()
   const order = useQuery(orderQuery(id))
   return (
     <Dialog title="Evidence" onClose={onClose}>
       <Loaded query={order} skeleton={<Skeleton h={180} />}>
         {(data) => {
-          const text = writeEvidence(data)
+          const text = writeEvidence(data, nameTier(data.tier))
           return (
             <>
               {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard. */}

@@ -51,7 +51,7 @@ const ORDER: Parameters<typeof writeEvidence>[0] = {
 
 test('the evidence says what was delivered when, to which address', () => {
   assert.equal(
-    writeEvidence(ORDER),
+    writeEvidence(ORDER, 'Pro'),
     `Order order-1: Pro, $299.00, paid 2026-11-26 23:22 UTC
 Payment pi_1
 Buyer: ada@example.com
@@ -68,7 +68,7 @@ The license is active on:
 test('missing evidence has no headings', () => {
   const order = { ...ORDER, email: null, waiver: null, downloads: [], machines: [] }
   assert.equal(
-    writeEvidence(order),
+    writeEvidence(order, 'Pro'),
     `Order order-1: Pro, $299.00, paid 2026-11-26 23:22 UTC
 Payment pi_1
 Buyer: the account was deleted`,

@@ -1,13 +1,13 @@
 /** The evidence that a bank asks for in a dispute: what was delivered, when, to which address. */
 import type { OrderDetail } from '../api/types.ts'
 import { describeDevice } from '../components/format.ts'
-import { formatAmount, formatTier } from './amount.ts'
+import { formatAmount } from './amount.ts'
 
 /** Returns text to paste into the processor's form. Times are in UTC. */
-export function writeEvidence(order: OrderDetail): string {
-  const { id, tier, amount_cents, currency, created_at, payment_ref } = order
+export function writeEvidence(order: OrderDetail, product: string): string {
+  const { id, amount_cents, currency, created_at, payment_ref } = order
   return [
-    `Order ${id}: ${formatTier(tier)}, ${formatAmount(amount_cents, currency)}, paid ${formatUtc(created_at)}`,
+    `Order ${id}: ${product}, ${formatAmount(amount_cents, currency)}, paid ${formatUtc(created_at)}`,
     `Payment ${payment_ref}`,
     `Buyer: ${order.email ?? 'the account was deleted'}`,
     order.waiver

@@ -14,5 +14,6 @@ export function inboxQuery(isOpen: boolean) {
       }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (last) => last.next_cursor ?? undefined,
+    staleTime: 0,
   })
 }

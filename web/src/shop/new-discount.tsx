@@ -1,8 +1,10 @@
-import { Group, NumberInput, Select, Stack, TextInput } from '@mantine/core'
+import { Checkbox, Group, NumberInput, Select, Stack, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { inMinorUnits } from '#platform/money.ts'
 import { api } from '../api/client.ts'
 import { FormDialog } from './form-dialog.tsx'
+import { productsQuery } from './products-query.ts'
 
 type NewDiscountProps = { onClose: () => void; onCreated: () => Promise<unknown> }
 
@@ -10,8 +12,8 @@ const EMPTY = {
   code: '',
   unit: 'percent',
   value: '' as string | number,
-  tiers: '',
-  ownersOf: '',
+  tiers: [] as string[],
+  ownersOf: null as string | null,
   uses: '' as string | number,
   until: '',
 }
@@ -19,6 +21,7 @@ const EMPTY = {
 export function NewDiscount({ onClose, onCreated }: NewDiscountProps) {
   const [form, setForm] = useState(EMPTY)
   const set = (change: Partial<typeof EMPTY>) => setForm((before) => ({ ...before, ...change }))
+  const products = useQuery(productsQuery).data?.products ?? []
   const isPercent = form.unit === 'percent'
   const create = async () => {
     await api.post('/api/admin/discounts', readDiscount(form))
@@ -64,17 +67,28 @@ export function NewDiscount({ onClose, onCreated }: NewDiscountProps) {
             onChange={(unit) => set({ unit: unit ?? 'percent' })}
           />
         </Group>
-        <TextInput
-          label="Only for these products"
-          description="Tiers, separated by commas. Empty: all products."
+        <Checkbox.Group
+          label="Products"
+          description="None chosen: all. A code for some products works as a link only."
           value={form.tiers}
-          onChange={(event) => set({ tiers: event.currentTarget.value })}
-        />
-        <TextInput
+          onChange={(tiers) => set({ tiers })}
+        >
+          <Group gap="xs 1.25rem" mt={4}>
+            {products
+              .filter(({ retired_at }) => retired_at === null)
+              .map(({ tier, name }) => (
+                <Checkbox key={tier} value={tier} label={name} />
+              ))}
+          </Group>
+        </Checkbox.Group>
+        <Select
           label="Only for owners of"
-          description="A tier. The code then works as a link, after the sign-in."
+          description="The code then works as a link, after the sign-in."
+          placeholder="Everyone"
+          clearable
           value={form.ownersOf}
-          onChange={(event) => set({ ownersOf: event.currentTarget.value })}
+          onChange={(ownersOf) => set({ ownersOf })}
+          data={products.map(({ tier, name }) => ({ value: tier, label: name }))}
         />
         <Group grow align="flex-start">
           <NumberInput
@@ -105,14 +119,13 @@ const UNITS = [
 ]
 
 function readDiscount({ code, unit, value, tiers, ownersOf, uses, until }: typeof EMPTY) {
-  const listed = tiers.split(',').flatMap((tier) => tier.trim() || [])
   return {
     code,
     ...(unit === 'percent'
       ? { percent_off: Number(value) }
       : { amount_off: inMinorUnits(Number(value), unit), currency: unit }),
-    ...(listed.length > 0 && { tiers: listed }),
-    ...(ownersOf.trim() !== '' && { owners_of: ownersOf.trim() }),
+    ...(tiers.length > 0 && { tiers }),
+    ...(ownersOf !== null && { owners_of: ownersOf }),
     ...(uses !== '' && { redemptions_max: Number(uses) }),
     ...(until !== '' && { until: new Date(until).toISOString() }),
   }

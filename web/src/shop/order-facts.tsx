@@ -2,10 +2,11 @@ import { Link } from '@tanstack/react-router'
 import type { OrderDetail } from '../api/types.ts'
 import { formatDay, formatTime } from '../components/format.ts'
 import { TextLink } from '../components/links.tsx'
-import { formatAmount, formatTier } from './amount.ts'
+import { formatAmount } from './amount.ts'
 import { CopiedFact, Fact, Panel } from './facts.tsx'
 import classes from './order-page.module.css'
 import { OrderStatusBadge } from './order-status.tsx'
+import { useTierNames } from './products-query.ts'
 
 export function OrderFacts({ order }: { order: OrderDetail }) {
   return (
@@ -78,8 +79,12 @@ function Buyer({ order: { user_id, email, waiver } }: { order: OrderDetail }) {
             <TextLink to="/customers/$id" params={{ id: user_id }} size="sm">
               {email}
             </TextLink>
+          ) : email ? (
+            <TextLink to="/customers" search={{ q: email }} size="sm">
+              {email}
+            </TextLink>
           ) : (
-            (email ?? 'Deleted account')
+            'Deleted account'
           )}
         </Fact>
         {user_id && <CopiedFact label="User" value={user_id} />}
@@ -93,6 +98,7 @@ function Buyer({ order: { user_id, email, waiver } }: { order: OrderDetail }) {
 
 /** Upgrades and renewals have the key of the purchase that they replace. */
 function Chain({ order }: { order: OrderDetail }) {
+  const nameTier = useTierNames()
   return (
     <Panel title="Orders with this key">
       <ul className={classes.chain}>
@@ -100,10 +106,10 @@ function Chain({ order }: { order: OrderDetail }) {
           <li key={id}>
             <span>
               {id === order.id ? (
-                <b>{formatTier(tier)}</b>
+                <b>{nameTier(tier)}</b>
               ) : (
                 <Link to="/shop/orders/$id" params={{ id }}>
-                  {formatTier(tier)}
+                  {nameTier(tier)}
                 </Link>
               )}{' '}
               {formatAmount(amount_cents, currency)}, {formatDay(created_at)}

@@ -9,13 +9,14 @@ import { LinkButton } from '../components/links.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Page } from '../components/page.tsx'
-import { formatAmount, formatTier } from './amount.ts'
+import { formatAmount } from './amount.ts'
 import { OrderActions } from './order-actions.tsx'
 import { OrderFacts } from './order-facts.tsx'
 import classes from './order-page.module.css'
 import { OrderStatusBadge } from './order-status.tsx'
 import { OrderTimeline } from './order-timeline.tsx'
 import { orderQuery } from './orders-query.ts'
+import { useTierNames } from './products-query.ts'
 
 const route = getRouteApi('/app/desk/shop/orders/$id')
 
@@ -42,10 +43,11 @@ export function OrderPage() {
 }
 
 function Order({ order }: { order: OrderDetail }) {
+  const nameTier = useTierNames()
   const { email, tier, amount_cents, currency, created_at, status } = order
   return (
     <Page
-      title={`${formatTier(tier)} for ${email ?? 'a deleted account'}`}
+      title={`${nameTier(tier)} for ${email ?? 'a deleted account'}`}
       lead={
         <span className={classes.lead}>
           <OrderStatusBadge status={status} />

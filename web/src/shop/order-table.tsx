@@ -3,12 +3,14 @@ import { Link } from '@tanstack/react-router'
 import type { Order } from '../api/types.ts'
 import { formatAge, formatDay, formatTime } from '../components/format.ts'
 import { ScrollX } from '../components/scroll-x.tsx'
-import { formatAmount, formatTier } from './amount.ts'
+import { formatAmount } from './amount.ts'
 import { OrderStatusBadge } from './order-status.tsx'
+import { useTierNames } from './products-query.ts'
 import classes from './table.module.css'
 
 /** One row per order; phones show the buyer, the status and the amount. */
 export function OrderTable({ orders }: { orders: Order[] }) {
+  const nameTier = useTierNames()
   return (
     <ScrollX label="Orders">
       <Table highlightOnHover>
@@ -26,7 +28,7 @@ export function OrderTable({ orders }: { orders: Order[] }) {
         </Table.Thead>
         <Table.Tbody>
           {orders.map((order) => (
-            <OrderRow key={order.id} order={order} />
+            <OrderRow key={order.id} order={order} product={nameTier(order.tier)} />
           ))}
         </Table.Tbody>
       </Table>
@@ -34,8 +36,8 @@ export function OrderTable({ orders }: { orders: Order[] }) {
   )
 }
 
-function OrderRow({ order }: { order: Order }) {
-  const { id, email, tier, status, created_at, download_count, max_downloads } = order
+function OrderRow({ order, product }: { order: Order; product: string }) {
+  const { id, email, status, created_at, download_count, max_downloads } = order
   return (
     <Table.Tr>
       <Table.Td>
@@ -43,14 +45,14 @@ function OrderRow({ order }: { order: Order }) {
           {email ?? 'Deleted account'}
         </Link>
         <Group gap="2px 8px" mt={2} hiddenFrom="md">
-          <Text size="sm">{formatTier(tier)}</Text>
+          <Text size="sm">{product}</Text>
           <OrderStatusBadge status={status} />
           <Text c="dimmed" size="sm">
             {formatDay(created_at)}
           </Text>
         </Group>
       </Table.Td>
-      <Table.Td visibleFrom="md">{formatTier(tier)}</Table.Td>
+      <Table.Td visibleFrom="md">{product}</Table.Td>
       <Table.Td visibleFrom="md">
         <OrderStatusBadge status={status} />
       </Table.Td>

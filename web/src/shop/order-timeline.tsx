@@ -10,6 +10,7 @@ import {
 import type { OrderDetail } from '../api/types.ts'
 import { formatAge, formatTime } from '../components/format.ts'
 import classes from './order-timeline.module.css'
+import { useTierNames } from './products-query.ts'
 import { listOrderEvents, type OrderEvent } from './timeline.ts'
 
 const ICONS: Record<OrderEvent['kind'], Icon> = {
@@ -22,13 +23,14 @@ const ICONS: Record<OrderEvent['kind'], Icon> = {
 }
 
 export function OrderTimeline({ order }: { order: OrderDetail }) {
+  const nameTier = useTierNames()
   return (
     <section aria-labelledby="timeline">
       <h2 id="timeline" className={classes.title}>
         Timeline
       </h2>
       <ol className={classes.events}>
-        {listOrderEvents(order).map(({ at, kind, title, details }) => {
+        {listOrderEvents(order, nameTier).map(({ at, kind, title, details }) => {
           const Glyph = ICONS[kind]
           return (
             <li key={`${at} ${title} ${details.join(' ')}`} className={classes.event}>

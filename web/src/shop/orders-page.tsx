@@ -1,7 +1,7 @@
 import { Button, Group, Select, Skeleton, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { IconDownload, IconReceipt, IconSearch } from '@tabler/icons-react'
-import { useInfiniteQuery, useMutation } from '@tanstack/react-query'
+import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { FormProblem } from '../components/form-problem.tsx'
 import { plural } from '../components/format.ts'
@@ -12,6 +12,7 @@ import { MoreRows } from './more-rows.tsx'
 import { type OrderStatus, STATUSES } from './order-status.tsx'
 import { OrderTable } from './order-table.tsx'
 import { downloadOrders, type OrderFilters, ordersQuery } from './orders-query.ts'
+import { productsQuery } from './products-query.ts'
 
 const route = getRouteApi('/app/desk/shop/orders')
 
@@ -74,6 +75,7 @@ function NoOrders({ isFiltered }: { isFiltered: boolean }) {
 
 function Filters({ filters }: { filters: OrderFilters }) {
   const navigate = route.useNavigate()
+  const products = useQuery(productsQuery)
   const set = (next: OrderFilters) =>
     void navigate({
       search: (search) => ({ ...search, ...next }),
@@ -94,10 +96,19 @@ function Filters({ filters }: { filters: OrderFilters }) {
         onChange={({ currentTarget: { value } }) => search(value)}
       />
       <Select
+        aria-label="Product"
+        placeholder="Any product"
+        clearable
+        w={{ base: '100%', xs: 180 }}
+        value={filters.product ?? null}
+        onChange={(product) => set({ product: product ?? undefined })}
+        data={products.data?.products.map(({ tier, name }) => ({ value: tier, label: name })) ?? []}
+      />
+      <Select
         aria-label="Status"
         placeholder="Any status"
         clearable
-        w={{ base: '100%', xs: 200 }}
+        w={{ base: '100%', xs: 180 }}
         value={filters.status ?? null}
         onChange={(status) => set({ status: (status as OrderStatus | null) ?? undefined })}
         data={Object.entries(STATUSES).map(([value, { name }]) => ({ value, label: name }))}

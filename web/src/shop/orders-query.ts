@@ -13,7 +13,7 @@ export type OrderFilters = {
 
 const PAGE = 50
 
-/** Pages of purchases, newest first. */
+/** Pages of purchases, newest first. Buyers change them, so they load at every visit. */
 export function ordersQuery(filters: OrderFilters) {
   return infiniteQueryOptions({
     queryKey: ['shop', 'orders', filters],
@@ -24,6 +24,7 @@ export function ordersQuery(filters: OrderFilters) {
       }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (last) => last.next_cursor ?? undefined,
+    staleTime: 0,
   })
 }
 
@@ -38,6 +39,7 @@ export function orderQuery(id: string) {
   return queryOptions({
     queryKey: ['shop', 'order', id],
     queryFn: ({ signal }) => api.get('/api/admin/purchases/{id}', { path: { id }, signal }),
+    staleTime: 0,
   })
 }
 

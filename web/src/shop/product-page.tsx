@@ -1,5 +1,5 @@
-import { Skeleton } from '@mantine/core'
-import { IconPackageOff } from '@tabler/icons-react'
+import { Button, Skeleton } from '@mantine/core'
+import { IconExternalLink, IconPackageOff } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { LinkButton } from '../components/links.tsx'
@@ -9,6 +9,7 @@ import { Page } from '../components/page.tsx'
 import { FixedNote } from './fixed-note.tsx'
 import { ProductForm } from './product-form.tsx'
 import { productsQuery } from './products-query.ts'
+import { Releases } from './releases.tsx'
 
 const route = getRouteApi('/app/desk/shop/products/$tier')
 
@@ -32,8 +33,26 @@ export function ProductPage() {
           )
         }
         return (
-          <Page title={product.name} lead={<span className="mono">{tier}</span>} wide>
+          <Page
+            title={product.name}
+            lead={<span className="mono">{tier}</span>}
+            wide
+            actions={
+              product.retired_at === null && (
+                <Button
+                  component="a"
+                  variant="default"
+                  href={`${data.shop_url}/products/${product.slug}`}
+                  target="_blank"
+                  rightSection={<IconExternalLink size={16} aria-hidden />}
+                >
+                  View in the shop
+                </Button>
+              )
+            }
+          >
             {data.is_fixed && <FixedNote />}
+            {product.retired_at === null && <Releases tier={tier} />}
             <ProductForm
               key={tier}
               product={product}

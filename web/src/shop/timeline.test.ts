@@ -31,7 +31,7 @@ const ORDER: OrderDetail = {
   changes: [],
 }
 const describe = (order: Partial<OrderDetail>) =>
-  listOrderEvents({ ...ORDER, ...order }).map(({ title, details }) =>
+  listOrderEvents({ ...ORDER, ...order }, (tier) => `${tier}!`).map(({ title, details }) =>
     [title, ...details].join('; '),
   )
 
@@ -39,7 +39,7 @@ test('an order begins with its payment, and an upgrade names what it replaces', 
   assert.deepEqual(describe({}), ['Paid $100.00'])
   assert.deepEqual(describe({ amount_cents: 0 }), ['Bought for free'])
   const chain = [{ ...ORDER, id: 'old', tier: 'basic' }, ORDER]
-  assert.deepEqual(describe({ from_id: 'old', chain }), ['Paid $100.00 to upgrade from Basic'])
+  assert.deepEqual(describe({ from_id: 'old', chain }), ['Paid $100.00 to upgrade from basic!'])
   assert.deepEqual(describe({ from_id: 'old', chain: [{ ...ORDER, id: 'old' }, ORDER] }), [
     'Paid $100.00 for another period of updates',
   ])

@@ -1,7 +1,7 @@
 /** What happened to an order, from its money, its deliveries and the audit log. */
 import type { OrderDetail } from '../api/types.ts'
 import { describeDevice, formatDay } from '../components/format.ts'
-import { formatAmount, formatTier } from './amount.ts'
+import { formatAmount } from './amount.ts'
 
 export type OrderEvent = {
   at: string
@@ -12,12 +12,13 @@ export type OrderEvent = {
 }
 
 type Change = OrderDetail['changes'][number]
+type NameTier = (tier: string) => string
 
 /** Returns the events, newest first. */
-export function listOrderEvents(order: OrderDetail): OrderEvent[] {
+export function listOrderEvents(order: OrderDetail, nameTier: NameTier): OrderEvent[] {
   const unclaimed = order.changes.filter(({ action }) => action === 'purchase.refunded')
   const events = [
-    describeSale(order),
+    describeSale(order, nameTier),
     ...(order.waiver
       ? [
           event(order.waiver.at, 'paid', 'Agreed to immediate delivery', [
@@ -58,15 +59,16 @@ export function describeCode(code: string): string {
   return words.slice(0, 1).toUpperCase() + words.slice(1)
 }
 
-function describeSale({ amount_cents, currency, tier, from_id, chain, created_at }: OrderDetail) {
+function describeSale(
+  { amount_cents, currency, tier, from_id, chain, created_at }: OrderDetail,
+  nameTier: NameTier,
+) {
   const from = chain.find(({ id }) => id === from_id)
   const amount =
     amount_cents === 0 ? 'Bought for free' : `Paid ${formatAmount(amount_cents, currency)}`
   if (from === undefined) return event(created_at, 'paid', amount, [])
   const purpose =
-    from.tier === tier
-      ? 'for another period of updates'
-      : `to upgrade from ${formatTier(from.tier)}`
+    from.tier === tier ? 'for another period of updates' : `to upgrade from ${nameTier(from.tier)}`
   return event(created_at, 'paid', `${amount} ${purpose}`, [])
 }
 

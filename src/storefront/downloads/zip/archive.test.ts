@@ -44,6 +44,17 @@ test('any names and contents unpack with zip.js to what went in', async (t) => {
   )
 })
 
+test('an archive of so many files that threads derive its keys unpacks, also from its middle', async (t) => {
+  const files = Object.fromEntries(
+    Array.from({ length: 600 }, (_, index) => [`${index}.txt`, Buffer.from(`file ${index}`)]),
+  )
+  const { bytes, archive, source } = await pack(t, files)
+  assert.deepEqual(await unpack(bytes, PASSWORD), inFolder(files))
+  // Few keys are left there, which node:crypto derives.
+  const middle = Math.floor(archive.directoryAt / 2)
+  assert.deepEqual(await collect(archive, source, middle), bytes.subarray(middle))
+})
+
 test('7-Zip tests and lists the archive, and rejects a wrong password', async (t) => {
   if (spawnSync('7z').error) return t.skip('7z is not installed')
   const files = {

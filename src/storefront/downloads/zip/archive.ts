@@ -19,7 +19,8 @@ import {
 } from './layout.ts'
 import { CODE_BYTES, SALT_BYTES, VERIFIER_BYTES } from './records.ts'
 
-const KEYS_AHEAD = 8
+/** Of a part of an archive, the keys that are derived ahead. */
+const KEYS_AHEAD = 64
 const CODES_MAX = 20_000
 const UNFINISHED_MAX = 2_000
 
@@ -173,7 +174,7 @@ function keysAhead(
     ) {
       const entry = archive.entries[next] as ArchiveEntry
       if (next > index && entry.at >= end) break
-      const keys = saltedKeys(archive, entry)
+      const keys = saltedKeys(archive, entry, archive.entries.length - first)
       keys.catch(() => {}) // reported to whoever awaits it; a reader that left must not end the process
       running.set(next, keys)
     }
@@ -185,9 +186,13 @@ function keysAhead(
 
 type SaltedKeys = EntryKeys & { salt: Buffer }
 
-async function saltedKeys(archive: Archive, entry: ArchiveEntry): Promise<SaltedKeys> {
+async function saltedKeys(
+  archive: Archive,
+  entry: ArchiveEntry,
+  ofArchive: number,
+): Promise<SaltedKeys> {
   const salt = entrySalt(archive, entry)
-  return { salt, ...(await deriveKeys(archive.password, salt)) }
+  return { salt, ...(await deriveKeys(archive.password, salt, { ofArchive })) }
 }
 
 /**

@@ -1,5 +1,6 @@
 import { createCipheriv, pbkdf2 } from 'node:crypto'
 import { promisify } from 'node:util'
+import { keyThreads } from './key-threads.ts'
 import { VERIFIER_BYTES } from './records.ts'
 
 const derive = promisify(pbkdf2)
@@ -14,12 +15,23 @@ export type EntryKeys = {
   verifier: Buffer
 }
 
+/** Beyond so many keys, starting a thread pays off. */
+const MANY_KEYS = 500
+
 /**
- * WinZip's key derivation. It runs on libuv's threads, because 1,000 rounds for each of 5,000 small
- * files would block the event loop for seconds.
+ * WinZip's key derivation. It never runs on the event loop, which 1,000 rounds for each of 5,000
+ * small files would block for seconds.
  */
-export async function deriveKeys(password: string, salt: Buffer): Promise<EntryKeys> {
-  const bytes = await derive(password, salt, ROUNDS, 2 * KEY_BYTES + VERIFIER_BYTES, 'sha1')
+export async function deriveKeys(
+  password: string,
+  salt: Buffer,
+  { ofArchive }: { ofArchive: number },
+): Promise<EntryKeys> {
+  const sizeBytes = 2 * KEY_BYTES + VERIFIER_BYTES
+  const bytes =
+    ofArchive > MANY_KEYS
+      ? await keyThreads.derive({ password, salt, rounds: ROUNDS, sizeBytes })
+      : await derive(password, salt, ROUNDS, sizeBytes, 'sha1')
   return {
     cipherKey: bytes.subarray(0, KEY_BYTES),
     macKey: bytes.subarray(KEY_BYTES, 2 * KEY_BYTES),

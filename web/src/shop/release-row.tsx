@@ -1,0 +1,172 @@
+import { Badge, Button, Textarea } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api } from '../api/client.ts'
+import type { StoreRelease } from '../api/types.ts'
+import { Confirm } from '../components/confirm.tsx'
+import { FormProblem } from '../components/form-problem.tsx'
+import { formatBytes, formatDay, formatTime, plural } from '../components/format.ts'
+import { showToast } from '../components/toasts.tsx'
+import { Markdown } from '../markdown/markdown.tsx'
+import { FormDialog } from './form-dialog.tsx'
+import classes from './releases.module.css'
+import { reloadReleases } from './releases-query.ts'
+
+const STATUSES: Record<StoreRelease['status'], { name: string; color: string }> = {
+  draft: { name: 'Draft', color: 'brass' },
+  published: { name: 'Published', color: 'pine' },
+  withdrawn: { name: 'Withdrawn', color: 'gray' },
+}
+
+type ReleaseProps = { tier: string; release: StoreRelease }
+
+export function ReleaseRow({ tier, release }: ReleaseProps) {
+  const { version, status, notes, left_out, is_complete } = release
+  const { name, color } = STATUSES[status]
+  return (
+    <li aria-label={`Release ${version}`} className={classes.release}>
+      <div className={classes.head}>
+        <div>
+          <span className={classes.version}>{version}</span>{' '}
+          <Badge color={color}>{is_complete ? name : 'Not complete'}</Badge>
+          <div className={classes.state}>{describe(release)}</div>
+        </div>
+        {release.is_uploaded && <Actions tier={tier} release={release} />}
+      </div>
+      {left_out.length > 0 && (
+        <details className={classes.left}>
+          <summary>{plural(left_out.length, 'file')} left out</summary>
+          <ul>
+            {left_out.map(({ path, reason }) => (
+              <li key={path}>
+                <span className="mono">{path}</span>: {reason}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+      {notes.trim() !== '' && (
+        <details className={classes.left}>
+          <summary>What is new</summary>
+          <Markdown text={notes} />
+        </details>
+      )}
+    </li>
+  )
+}
+
+function describe(release: StoreRelease): string {
+  const { file_count, size_bytes, published_at, withdrawn_at, created_at, is_uploaded } = release
+  const day = withdrawn_at ?? published_at ?? created_at
+  return [
+    day && (published_at !== null && withdrawn_at === null ? formatDay(day) : formatTime(day)),
+    file_count !== null && plural(file_count, 'file'),
+    size_bytes !== null && formatBytes(size_bytes),
+    !is_uploaded && 'from a folder of PRODUCTS_DIR',
+  ]
+    .filter(Boolean)
+    .join(' · ')
+}
+
+type Question = 'withdraw' | 'delete' | 'notes' | null
+
+function Actions({ tier, release }: ReleaseProps) {
+  const { version, status, is_complete } = release
+  const path = { tier, version }
+  const [question, setQuestion] = useState<Question>(null)
+  const close = () => setQuestion(null)
+  const publish = useMutation({
+    mutationFn: () =>
+      api.post('/api/admin/products/{tier}/releases/{version}/publish', undefined, { path }),
+    onSuccess: async () => {
+      showToast(`${version} published`)
+      await reloadReleases(tier)
+    },
+  })
+  return (
+    <div>
+      <div className={classes.buttons}>
+        {status !== 'published' && is_complete && (
+          <Button loading={publish.isPending} onClick={() => publish.mutate()}>
+            {status === 'withdrawn' ? 'Publish again' : 'Publish'}
+          </Button>
+        )}
+        <Button variant="default" onClick={() => setQuestion('notes')}>
+          Edit notes
+        </Button>
+        {status === 'published' && (
+          <Button variant="default" onClick={() => setQuestion('withdraw')}>
+            Withdraw
+          </Button>
+        )}
+        {status === 'draft' && (
+          <Button variant="default" onClick={() => setQuestion('delete')}>
+            Delete
+          </Button>
+        )}
+      </div>
+      <FormProblem problem={publish.error} />
+      {question === 'notes' && <NotesDialog tier={tier} release={release} onClose={close} />}
+      <Confirm
+        opened={question === 'withdraw'}
+        onClose={close}
+        title={`Withdraw ${version}?`}
+        action="Withdraw"
+        onConfirm={async () => {
+          await api.post('/api/admin/products/{tier}/releases/{version}/withdraw', undefined, {
+            path,
+          })
+          showToast(`${version} withdrawn`)
+          await reloadReleases(tier)
+        }}
+      >
+        All downloads of it stop, and buyers get the release before. You can publish it again.
+      </Confirm>
+      <Confirm
+        opened={question === 'delete'}
+        onClose={close}
+        title={`Delete the draft ${version}?`}
+        action="Delete"
+        onConfirm={async () => {
+          await api.delete('/api/admin/products/{tier}/releases/{version}', undefined, { path })
+          showToast('Draft deleted')
+          await reloadReleases(tier)
+        }}
+      >
+        Its files are deleted.
+      </Confirm>
+    </div>
+  )
+}
+
+function NotesDialog({ tier, release, onClose }: ReleaseProps & { onClose: () => void }) {
+  const { version } = release
+  const [notes, setNotes] = useState(release.notes)
+  return (
+    <FormDialog
+      title={`Notes of ${version}`}
+      action="Save"
+      done="Notes saved"
+      onClose={onClose}
+      onSubmit={async () => {
+        await api.patch(
+          '/api/admin/products/{tier}/releases/{version}',
+          { notes },
+          { path: { tier, version } },
+        )
+        await reloadReleases(tier)
+      }}
+    >
+      <Textarea
+        label="What is new"
+        description="Markdown, for the changelog"
+        autosize
+        minRows={6}
+        maxRows={16}
+        maxLength={50_000}
+        value={notes}
+        onChange={(event) => setNotes(event.currentTarget.value)}
+      />
+    </FormDialog>
+  )
+}
