@@ -498,11 +498,13 @@ async function administer(walk: Walk): Promise<void> {
 
 /** A superuser finds a subscriber, refunds a part of their payment and signs them out. */
 async function readCustomer(walk: Walk, root: Calls): Promise<void> {
+  const { app } = walk
   const { users } = (await root.get(`/api/admin/users?find=${walk.mailOf('ada')}`)).body
   const customer = `/api/admin/users/${users[0].id}`
   const { payments } = (await root.get(customer)).body
   const body = { amount: 100, reason: 'Slow answers on Monday' }
   await root.post(`/api/admin/payments/${payments[0].id}/refund`, body)
+  await app.settle()
   await root.get(`${customer}/events?about=money`)
   await root.post(`${customer}/sign-out`)
 }
