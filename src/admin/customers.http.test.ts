@@ -4,8 +4,12 @@ import { sql } from 'kysely'
 import { type Client, type TestApp, testApp } from '#testing/app.ts'
 import { openShop } from '#testing/buyer.ts'
 import { mockVendor, refuses, says } from '#testing/mock-vendor.ts'
+import { findScans } from '#testing/plans.ts'
 import { createShop } from '#testing/shop.ts'
 import { findRequestOwner } from '#usage/request-owner.ts'
+import { listCustomerEvents } from './customer-events.ts'
+import { findReferencedUsers } from './customer-search.ts'
+import { readCustomer } from './customers.ts'
 
 type Event = { kind: string; at: string; [field: string]: unknown }
 
@@ -239,4 +243,18 @@ test('a payment of a subscription is refunded in part, then whole', async (t) =>
   )
   const unknown = await root.post('/api/admin/payments/pi_unknown/refund', { reason: 'x' })
   assert.deepEqual([unknown.status, unknown.body.code], [404, 'payment_not_found'])
+})
+
+test('no query about a customer scans a whole table', async (t) => {
+  const app = await testApp(t)
+  const { platform } = app
+  const { userId } = await app.as('ada')
+  const scans = await findScans(app, async (db) => {
+    const deps = { ...platform, db, identity: app.service.identity }
+    for (const text of ['4242', 'A-1', 'in_1', 'pi_1', 'cs_1', 'cus_1', crypto.randomUUID()])
+      await findReferencedUsers(deps, text)
+    await readCustomer(deps, userId)
+    await listCustomerEvents(deps, userId, { before: platform.clock.now(), about: undefined })
+  })
+  assert.deepEqual(scans, [])
 })
