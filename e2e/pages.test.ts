@@ -208,7 +208,7 @@ test('long names fit on a phone and hide no button', async (t) => {
   await page.goto(`${base}/customers`)
   await page.getByRole('searchbox').fill(wolfe.email.slice(0, 6).toUpperCase())
   await page.getByText('1 customer', { exact: true }).waitFor()
-  await page.getByRole('link', { name: wolfe.email }).click()
+  await page.getByRole('table').getByRole('link', { name, exact: true }).click()
   await page.getByText('Account created').waitFor()
   await page.goto(`${base}/customers?q=nobody-is-called-so`)
   await page.getByRole('heading', { name: 'No customers found' }).waitFor()

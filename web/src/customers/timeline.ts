@@ -3,7 +3,6 @@ import { describeEvent, readAddresses } from '../account/audit-words.ts'
 import type { AuditEntry, CustomerEvent } from '../api/types.ts'
 import { plural } from '../components/format.ts'
 import { formatAmount } from '../shop/amount.ts'
-import { STATUSES } from '../shop/order-status.tsx'
 import { describeCode } from '../shop/timeline.ts'
 
 export type TimelineItem = {
@@ -75,7 +74,7 @@ function describe(event: CustomerEvent, names: TierNames): TimelineItem {
         event,
         'purchase',
         `${detail === 'upgrade' ? 'Upgraded or renewed' : 'Bought'} ${names.product(tier ?? '')} for ${amount}`,
-        [status !== 'completed' && STATUSES[status as keyof typeof STATUSES]?.name],
+        [status !== null && status !== 'completed' && describeCode(status)],
       )
     default:
       return describeEntry(event, names)
