@@ -20,7 +20,8 @@ import {
   setActivationsLimit,
 } from '#storefront/orders/changes.ts'
 import { exportOrders } from '#storefront/orders/csv.ts'
-import { listOrders, OrderDetail, OrderView, readOrder } from '#storefront/orders/orders.ts'
+import { OrderDetail, OrderView } from '#storefront/orders/order-schemas.ts'
+import { listOrders, readOrder } from '#storefront/orders/orders.ts'
 import type { Listed } from '#storefront/products/product-list.ts'
 import { PurchaseStatusName } from '#storefront/purchases/purchases.ts'
 

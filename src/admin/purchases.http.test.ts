@@ -261,14 +261,19 @@ test('purchases are exported as CSV, filtered like the list', async (t) => {
   const shop = await openShop(t)
   const root = await asSuperuser(shop)
   const [ada, eve] = [await shop.buyer('ada'), await shop.buyer('eve')]
-  await shop.sell(ada, 'pro')
+  await shop.buy(ada, 'pro')
   await shop.sell(eve, 'basic')
+  // The reconciliation reads the fees.
+  await shop.app.service.billing.sync()
   const { headers, text } = await root.get('/api/admin/purchases.csv?product=pro')
   assert.match(headers.get('content-type') ?? '', /^text\/csv/)
   const [head, ...lines] = text.trimEnd().split('\r\n')
   assert.match(head ?? '', /^order,date,email,/)
   assert.equal(lines.length, 1)
-  assert.match(lines[0] ?? '', /,ada@example\.com,pro,completed,299\.00,0\.00,USD,pi_/)
+  assert.match(
+    lines[0] ?? '',
+    /,ada@example\.com,pro,completed,299\.00,0\.00,0\.00,USD,8\.97,USD,pi_/,
+  )
   assert.equal((await root.get('/api/admin/purchases.csv')).text.trimEnd().split('\r\n').length, 3)
 })
 

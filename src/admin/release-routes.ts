@@ -13,7 +13,7 @@ import type { TemporaryFiles } from '#platform/temporary-files.ts'
 import {
   changeNotes,
   deleteDraft,
-  listReleasesOf,
+  listProductReleases,
   NOTES_MAX,
   publishRelease,
   type ReleaseEditingDeps,
@@ -53,7 +53,7 @@ export async function adminReleaseRoutes(app: App, deps: Deps): Promise<void> {
       },
       config: { access: 'superuser' },
     },
-    async ({ params: { tier } }) => ({ releases: await listReleasesOf(deps, tier) }),
+    async ({ params: { tier } }) => ({ releases: await listProductReleases(deps, tier) }),
   )
   await app.register(async (plain) =>
     uploadRoute(plain.withTypeProvider<TypeBoxTypeProvider>(), deps),

@@ -44,7 +44,7 @@ export function readProduct(value: unknown, at: string): CatalogueProduct {
   }
 }
 
-/** What only the product's page shows. */
+/** Reads the fields that only the product's page shows. */
 function readPage(fields: Record<string, unknown>, at: string) {
   const { gallery = [], faq = [], comparison = {}, terms = '', changelog = '' } = fields
   return {

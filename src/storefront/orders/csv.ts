@@ -1,6 +1,7 @@
 /** Purchases as CSV (RFC 4180). */
 import { inUnits, minorDigits } from '#platform/money.ts'
-import { type OrderDeps, type OrderFilter, type OrderView, readOrders } from './orders.ts'
+import type { OrderView } from './order-schemas.ts'
+import { type OrderDeps, type OrderFilter, readOrders } from './orders.ts'
 
 const PAGE = 500
 
@@ -11,8 +12,12 @@ const COLUMNS: Record<string, (order: OrderView) => string | number | null> = {
   product: ({ tier }) => tier,
   status: ({ status }) => status,
   amount: ({ amount_cents, currency }) => formatUnits(amount_cents, currency),
+  tax: ({ tax_cents, currency }) => formatUnits(tax_cents, currency),
   refunded: ({ refunded_cents, currency }) => formatUnits(refunded_cents, currency),
   currency: ({ currency }) => currency.toUpperCase(),
+  fee: ({ fee_cents, fee_currency }) =>
+    fee_cents === null || fee_currency === null ? null : formatUnits(fee_cents, fee_currency),
+  fee_currency: ({ fee_currency }) => fee_currency?.toUpperCase() ?? null,
   payment: ({ payment_ref }) => payment_ref,
   upgraded_from: ({ from_id }) => from_id,
   downloads: ({ download_count }) => download_count,

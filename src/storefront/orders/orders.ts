@@ -1,6 +1,5 @@
 /** Purchases as a superuser reads them: searched, with the buyer, the money and the deliveries. */
 import type { SelectQueryBuilder } from 'kysely'
-import { type Static, Type } from 'typebox'
 import { listAboutSubject } from '#audit/entries.ts'
 import { findPayments, listDisputes, listRefunds } from '#billing/money/payments.ts'
 import type { Tier } from '#catalogue/catalogue.ts'
@@ -8,115 +7,15 @@ import { findEmails, findUsers } from '#identity/admin/administration.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Tables } from '#platform/db/tables.ts'
 import { countRows, nextCursor, type PageOf, readCursor } from '#platform/http/keyset.ts'
-import { Instant, JsonObject, Nullable } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import { listOfPurchase } from '../downloads/store.ts'
 import { listActive } from '../licences/store.ts'
 import { storefrontProblem } from '../problems.ts'
 import { maskLicenseKey, parseLicenseKey } from '../purchases/license-key.ts'
-import { hashLicenseKey, openLicenseKey, PurchaseStatusName } from '../purchases/purchases.ts'
+import { hashLicenseKey, openLicenseKey } from '../purchases/purchases.ts'
 import { findById, listChain, type PurchaseRow } from '../purchases/store.ts'
 import type { PurchaseStatus } from '../tables.ts'
-
-export const OrderView = Type.Object(
-  {
-    id: Type.String(),
-    user_id: Nullable(
-      Type.String({
-        description: 'Null after the deletion of the account, and before a guest’s claim',
-      }),
-    ),
-    email: Nullable(Type.String()),
-    tier: Type.String(),
-    status: PurchaseStatusName,
-    amount_cents: Type.Integer({ description: 'In minor units of the currency' }),
-    refunded_cents: Type.Integer(),
-    currency: Type.String(),
-    payment_ref: Type.String({ description: 'The payment’s id at the processor' }),
-    from_id: Nullable(Type.String({ description: 'The purchase that this one replaces' })),
-    download_count: Type.Integer(),
-    max_downloads: Type.Integer(),
-    activations_limit: Nullable(Type.Integer({ description: 'Null: the limit of the product' })),
-    entitled_until: Nullable(Instant),
-    created_at: Instant,
-  },
-  { title: 'Order' },
-)
-export type OrderView = Static<typeof OrderView>
-
-const Money = Type.Object(
-  {
-    id: Type.String({ description: 'The id at the processor' }),
-    amount_cents: Type.Integer(),
-    currency: Type.String(),
-    status: Type.String({ description: 'The processor’s status' }),
-    reason: Nullable(Type.String()),
-    created_at: Instant,
-  },
-  { title: 'OrderMoney' },
-)
-
-export const OrderDetail = Type.Object(
-  {
-    ...OrderView.properties,
-    license_key_masked: Type.String(),
-    waiver: Nullable(
-      Type.Object(
-        { version: Type.String(), at: Instant },
-        { title: 'Waiver', description: 'The consent with which the right of withdrawal ends' },
-      ),
-    ),
-    withdrawn_at: Nullable(Instant),
-    revoked_at: Nullable(Instant),
-    chain: Type.Array(OrderView, {
-      description: 'The purchases with this license key, oldest first',
-    }),
-    refunds: Type.Array(Money),
-    disputes: Type.Array(Money),
-    downloads: Type.Array(
-      Type.Object(
-        {
-          id: Type.String(),
-          version: Type.String(),
-          ip_address: Type.String(),
-          user_agent: Type.String(),
-          country: Nullable(Type.String()),
-          downloaded_at: Instant,
-        },
-        { title: 'OrderDownload' },
-      ),
-      { description: 'The newest deliveries' },
-    ),
-    machines: Type.Array(
-      Type.Object(
-        {
-          id: Type.String(),
-          name: Nullable(Type.String()),
-          platform: Nullable(Type.String()),
-          version: Nullable(Type.String()),
-          activated_at: Instant,
-          last_seen_at: Instant,
-        },
-        { title: 'OrderMachine' },
-      ),
-      { description: 'The machines that the license is active on, oldest first' },
-    ),
-    changes: Type.Array(
-      Type.Object(
-        {
-          at: Instant,
-          action: Type.String(),
-          actor_email: Nullable(Type.String()),
-          data: Nullable(JsonObject),
-        },
-        { title: 'OrderChange' },
-      ),
-      { description: 'The newest entries of the audit log about this purchase' },
-    ),
-  },
-  { title: 'OrderDetail' },
-)
-export type OrderDetail = Static<typeof OrderDetail>
+import type { OrderDetail, OrderView } from './order-schemas.ts'
 
 export type OrderDeps = Pick<Platform, 'db' | 'secrets'>
 
@@ -286,21 +185,27 @@ async function viewOrders(db: Db, rows: readonly PurchaseRow[]): Promise<OrderVi
       rows.map(({ payment_ref }) => payment_ref),
     ),
   ])
-  return rows.map((row) => ({
-    id: row.id,
-    user_id: row.user_id,
-    email: emails.get(findBuyerId(row)) ?? null,
-    tier: row.tier,
-    status: row.status,
-    amount_cents: row.amount_cents,
-    refunded_cents: payments.get(row.payment_ref)?.refunded_cents ?? 0,
-    currency: row.currency,
-    payment_ref: row.payment_ref,
-    from_id: row.from_id,
-    download_count: row.download_count,
-    max_downloads: row.max_downloads,
-    activations_limit: row.activations_limit,
-    entitled_until: row.entitled_until,
-    created_at: row.created_at,
-  }))
+  return rows.map((row) => {
+    const payment = payments.get(row.payment_ref)
+    return {
+      id: row.id,
+      user_id: row.user_id,
+      email: emails.get(findBuyerId(row)) ?? null,
+      tier: row.tier,
+      status: row.status,
+      amount_cents: row.amount_cents,
+      tax_cents: payment?.tax_cents ?? 0,
+      refunded_cents: payment?.refunded_cents ?? 0,
+      currency: row.currency,
+      fee_cents: payment?.fee_cents ?? null,
+      fee_currency: payment?.fee_currency ?? null,
+      payment_ref: row.payment_ref,
+      from_id: row.from_id,
+      download_count: row.download_count,
+      max_downloads: row.max_downloads,
+      activations_limit: row.activations_limit,
+      entitled_until: row.entitled_until,
+      created_at: row.created_at,
+    }
+  })
 }

@@ -71,7 +71,6 @@ ${purchase.status === 'upgraded' && html`<div class="notice"><p>A later purchase
 <div><dt>Downloads${served && ` of ${served.version}`}</dt><dd data-left aria-live="polite">${product.downloadsLeft} of ${purchase.max_downloads} left<meter class="meter" min="0" max="${purchase.max_downloads}" value="${product.downloadsLeft}" aria-label="Downloads left">${product.downloadsLeft}</meter></dd></div>
 ${product.hasInvoice && html`<div><dt>Invoice</dt><dd><a href="/api/purchases/${purchase.id}/invoice">View the PDF</a></dd></div>`}
 <div><dt>Updates until</dt><dd>${purchase.entitled_until === null ? 'no end' : day(purchase.entitled_until)}</dd></div>
-${file && html`<div><dt>Size</dt><dd>${bytes(file.sizeBytes)}</dd></div>`}
 </dl>
 ${
   file?.sha256 &&
@@ -100,12 +99,12 @@ function badge({ purchase }: OwnedProduct): Html {
   return html`<span class="badge${look}">${text}</span>`
 }
 
-function actions({ purchase, waitSeconds }: OwnedProduct, version: string | undefined): Html {
+function actions({ purchase, waitSeconds, file }: OwnedProduct, version: string | undefined): Html {
   if (!version)
     return html`<div class="notice warn"><p>This product is not available for download yet. We will email you when it is.</p></div>`
   const wait = waitSeconds > 0 ? html` data-wait-seconds="${waitSeconds}"` : ''
   return html`<div class="actions"><a class="button" href="/api/download?purchase_id=${purchase.id}" data-download${wait}>Download ${version}</a>
-<span class="soft">${waitSeconds > 0 && html`<span data-wait>Your download has started. You can start the next one in ${waitSeconds} s. </span>`}You can resume an interrupted download for 24 hours; it counts once.</span></div>`
+<span class="soft">${waitSeconds > 0 && html`<span data-wait>Your download has started. You can start the next one in ${waitSeconds} s. </span>`}${file && `${bytes(file.sizeBytes)}. `}You can resume an interrupted download for 24 hours; it counts once.</span></div>`
 }
 
 function offerLinks({ purchase, offers }: OwnedProduct): Html | false {

@@ -18,6 +18,7 @@ import {
   SESSION_COOKIE,
   type SessionDeps,
 } from '../sessions/sessions.ts'
+import { onPageError } from './errors.ts'
 import {
   buildSignIn,
   claimPage,
@@ -46,6 +47,7 @@ const findCaller = (deps: Deps, request: FastifyRequest) =>
 
 function checkoutPages(app: App, deps: Deps): void {
   const { config } = deps
+  const errorHandler = onPageError(deps)
   const show = (reply: FastifyReply, sale: GuestSale, status = 200) =>
     sendPage(reply, deps, {
       title: 'Checkout',
@@ -54,7 +56,7 @@ function checkoutPages(app: App, deps: Deps): void {
       status,
     })
 
-  app.get('/checkout', ANYONE, async (request, reply) => {
+  app.get('/checkout', { ...ANYONE, errorHandler }, async (request, reply) => {
     const fields = readFields(request.query)
     const product = requireProduct(deps, fields)
     // A signed-in buyer has the purchase in their account.
@@ -64,7 +66,7 @@ function checkoutPages(app: App, deps: Deps): void {
     return show(reply, buildSale(deps, product, fields, null))
   })
 
-  app.post('/checkout', COUNTED, async (request, reply) => {
+  app.post('/checkout', { ...COUNTED, errorHandler }, async (request, reply) => {
     const fields = readFields(request.body)
     const product = requireProduct(deps, fields)
     const again = (error: string, status: number) =>

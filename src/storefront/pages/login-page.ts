@@ -40,9 +40,9 @@ ${
 }
 <button class="button wide">Sign in</button>
 </form>
-<p class="under"><a href="/login/code?redirect=${encodeURIComponent(redirect)}">Sign in with a code by email</a>, without a password.</p>
-<p class="under"><a href="/login/account?redirect=${redirect}">Sign in with ${listOtherWays(providers)}</a> on the account website.</p>
-${guestAddress && html`<p class="under"><a class="button quiet wide" href="${guestAddress}">Buy without an account</a></p>`}
+<p class="under"><a class="button quiet wide" href="/login/code?redirect=${encodeURIComponent(redirect)}">Sign in with a code by email</a></p>
+<p><a class="button quiet wide" href="/login/account?redirect=${redirect}">Sign in with ${listOtherWays(providers)}</a></p>
+${guestAddress && html`<p><a class="button quiet wide" href="${guestAddress}">Buy without an account</a></p>`}
 <p class="under">No account yet? <a href="${frontendUrl}/register" target="_blank" rel="noopener">Create an account</a>. <a href="${frontendUrl}/forgot-password">Forgot your password?</a></p>
 </div>`
 }

@@ -41,7 +41,7 @@ const CATALOGUE = {
 }
 
 for (const [name, open] of [
-  ['a folder', folderOf],
+  ['a folder', buildReleaseFolder],
   ['a bucket', bucketOf],
 ] as const) {
   test(`${name}: lists what is out, newest first`, async (t) => {
@@ -161,7 +161,10 @@ test('the sample sells three tiers in two versions, each holding the one below',
   assert.ok(paths.enterprise!.includes('training/prepare.py'))
 })
 
-async function folderOf(t: TestContext, files: Record<string, string>): Promise<FileStore> {
+async function buildReleaseFolder(
+  t: TestContext,
+  files: Record<string, string>,
+): Promise<FileStore> {
   const root = temporary(t)
   for (const [path, content] of Object.entries(files)) {
     const file = join(root, path)

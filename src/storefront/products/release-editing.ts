@@ -21,7 +21,7 @@ import { raiseRevision } from './product-store.ts'
 import type { NewFile, NewRelease } from './release-files.ts'
 import * as store from './release-store.ts'
 import { listReleases, type ProductDeps, type Release, VERSION } from './releases.ts'
-import { folderOf } from './uploaded-folder.ts'
+import { buildReleaseFolder } from './uploaded-folder.ts'
 
 export type ReleaseEditingDeps = Pick<
   Platform,
@@ -67,14 +67,17 @@ const STORED_AT_ONCE = 8
 const LARGE_BYTES = 4 * 1024 * 1024
 
 /** Lists the releases of a product, newest first. @throws Problem 404 */
-export async function listReleasesOf(deps: ReleaseEditingDeps, tier: Tier): Promise<ReleaseView[]> {
+export async function listProductReleases(
+  deps: ReleaseEditingDeps,
+  tier: Tier,
+): Promise<ReleaseView[]> {
   requireProduct(deps, tier)
   const rows = await store.listOfTier(deps.db, tier)
   const known = new Set(rows.map(({ version }) => version))
-  const others = (await listReleases(deps, tier, deps.clock.now())).filter(
+  const fromFiles = (await listReleases(deps, tier, deps.clock.now())).filter(
     ({ version }) => !known.has(version),
   )
-  return [...rows.map(viewRow), ...others.map(viewFileRelease)]
+  return [...rows.map(viewRow), ...fromFiles.map(viewFileRelease)]
 }
 
 /** Stores the files of a draft. @throws Problem 404, 409 `release_exists`, 422 and 503 */
@@ -100,7 +103,7 @@ export async function uploadRelease(
     left_out_json: leftOut.slice(0, LEFT_OUT_MAX),
   }
   try {
-    await storeFiles(deps, folderOf(draft), files)
+    await storeFiles(deps, buildReleaseFolder(draft), files)
     // The publication and the first buyer then find it compressed.
     await packRelease(deps, await readFiles(deps, { ...draft, ...stored }))
     await transaction(db, async (tx) => {
@@ -215,13 +218,13 @@ async function removeFiles(
   { products, log }: ReleaseEditingDeps,
   row: store.ReleaseRow,
 ): Promise<void> {
-  await products.remove(folderOf(row)).catch((error) => {
+  await products.remove(buildReleaseFolder(row)).catch((error) => {
     log.warn({ err: error, tier: row.tier, version: row.version }, 'files of a draft remain')
   })
 }
 
 async function readFiles({ products, clock }: ReleaseEditingDeps, row: store.ReleaseRow) {
-  const files = await products.files(folderOf(row))
+  const files = await products.files(buildReleaseFolder(row))
   if (files.length !== row.file_count) throw storefrontProblem('release_incomplete')
   const { tier, version, notes, published_at } = row
   return { tier, version, notes, publishedAt: published_at ?? clock.now(), files }

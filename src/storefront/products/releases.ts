@@ -7,7 +7,7 @@ import type { Tier } from '#catalogue/catalogue.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { FileStore, StoredFile } from './file-store.ts'
 import type { Listed, ProductList } from './product-list.ts'
-import { folderOf } from './uploaded-folder.ts'
+import { buildReleaseFolder } from './uploaded-folder.ts'
 
 export type Release = {
   version: string
@@ -44,7 +44,7 @@ export async function listReleases(
   const known = new Set(uploaded.map(({ version }) => version))
   const releases = uploaded.flatMap(({ id, version, status, notes, published_at }): Release[] =>
     status === 'published' && published_at !== null
-      ? [{ version, publishedAt: published_at, notes, folder: folderOf({ tier, id }) }]
+      ? [{ version, publishedAt: published_at, notes, folder: buildReleaseFolder({ tier, id }) }]
       : [],
   )
   const isReplaced = products.isSample && releases.length > 0

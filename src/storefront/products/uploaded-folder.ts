@@ -6,6 +6,7 @@ import type { Tier } from '#catalogue/catalogue.ts'
 
 const UPLOADED = '_uploaded'
 
-export const folderOf = ({ tier, id }: { tier: Tier; id: string }) => `${tier}/${UPLOADED}/${id}`
+export const buildReleaseFolder = ({ tier, id }: { tier: Tier; id: string }) =>
+  `${tier}/${UPLOADED}/${id}`
 
 export const isUploaded = (path: string): boolean => path.split('/')[1] === UPLOADED

@@ -1858,8 +1858,13 @@ export type Order = {
   status: PurchaseStatus
   /** In minor units of the currency */
   amount_cents: number
+  /** The part of the amount that is tax */
+  tax_cents: number
   refunded_cents: number
   currency: string
+  /** The processor’s fee in `fee_currency`; null while unknown */
+  fee_cents: number | null
+  fee_currency: string | null
   /** The payment’s id at the processor */
   payment_ref: string
   /** The purchase that this one replaces */
@@ -1888,8 +1893,13 @@ export type OrderDetail = {
   status: PurchaseStatus
   /** In minor units of the currency */
   amount_cents: number
+  /** The part of the amount that is tax */
+  tax_cents: number
   refunded_cents: number
   currency: string
+  /** The processor’s fee in `fee_currency`; null while unknown */
+  fee_cents: number | null
+  fee_currency: string | null
   /** The payment’s id at the processor */
   payment_ref: string
   /** The purchase that this one replaces */

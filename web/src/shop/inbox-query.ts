@@ -3,7 +3,7 @@ import { api } from '../api/client.ts'
 
 const PAGE = 50
 
-/** Pages of messages, newest first, with the superusers to whom they can be assigned. */
+/** Pages of messages, newest first, with the superusers who can be assigned to them. */
 export function inboxQuery(isOpen: boolean) {
   return infiniteQueryOptions({
     queryKey: ['shop', 'inbox', isOpen],

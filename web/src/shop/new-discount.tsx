@@ -73,7 +73,7 @@ export function NewDiscount({ onClose, onCreated }: NewDiscountProps) {
           value={form.tiers}
           onChange={(tiers) => set({ tiers })}
         >
-          <Group gap="xs 1.25rem" mt={4}>
+          <Group gap="md" mt={4}>
             {products
               .filter(({ retired_at }) => retired_at === null)
               .map(({ tier, name }) => (

@@ -21,16 +21,21 @@ export function OrderFacts({ order }: { order: OrderDetail }) {
 }
 
 function Payment({ order }: { order: OrderDetail }) {
-  const { id, amount_cents, refunded_cents, currency, payment_ref } = order
+  const { id, amount_cents, tax_cents, refunded_cents, currency, payment_ref } = order
+  const { fee_cents, fee_currency } = order
   return (
     <Panel title="Payment">
       <dl>
         <Fact label="Paid">{formatAmount(amount_cents, currency)}</Fact>
+        {tax_cents > 0 && <Fact label="Tax in it">{formatAmount(tax_cents, currency)}</Fact>}
         {refunded_cents > 0 && (
           <>
             <Fact label="Refunded">{formatAmount(refunded_cents, currency)}</Fact>
             <Fact label="Left">{formatAmount(amount_cents - refunded_cents, currency)}</Fact>
           </>
+        )}
+        {fee_cents !== null && fee_currency !== null && (
+          <Fact label="Fee">{formatAmount(fee_cents, fee_currency)}</Fact>
         )}
         <CopiedFact label="Order" value={id} />
         <CopiedFact label="Payment" value={payment_ref} />

@@ -87,7 +87,7 @@ function Filters({ filters }: { filters: OrderFilters }) {
     <Group gap="sm" mb="md" align="flex-start">
       <TextInput
         type="search"
-        flex="1 1 16rem"
+        flex="1 1 18rem"
         aria-label="Search orders"
         placeholder="Email, name, order number, payment or license key"
         leftSection={<IconSearch size={18} aria-hidden />}
@@ -99,7 +99,7 @@ function Filters({ filters }: { filters: OrderFilters }) {
         aria-label="Product"
         placeholder="Any product"
         clearable
-        w={{ base: '100%', xs: 180 }}
+        w={{ base: 'calc(50% - 6px)', xs: 170 }}
         value={filters.product ?? null}
         onChange={(product) => set({ product: product ?? undefined })}
         data={products.data?.products.map(({ tier, name }) => ({ value: tier, label: name })) ?? []}
@@ -108,7 +108,7 @@ function Filters({ filters }: { filters: OrderFilters }) {
         aria-label="Status"
         placeholder="Any status"
         clearable
-        w={{ base: '100%', xs: 180 }}
+        w={{ base: 'calc(50% - 6px)', xs: 170 }}
         value={filters.status ?? null}
         onChange={(status) => set({ status: (status as OrderStatus | null) ?? undefined })}
         data={Object.entries(STATUSES).map(([value, { name }]) => ({ value, label: name }))}

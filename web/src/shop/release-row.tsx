@@ -5,7 +5,7 @@ import { api } from '../api/client.ts'
 import type { StoreRelease } from '../api/types.ts'
 import { Confirm } from '../components/confirm.tsx'
 import { FormProblem } from '../components/form-problem.tsx'
-import { formatBytes, formatDay, formatTime, plural } from '../components/format.ts'
+import { formatBytes, formatTime, plural } from '../components/format.ts'
 import { showToast } from '../components/toasts.tsx'
 import { Markdown } from '../markdown/markdown.tsx'
 import { FormDialog } from './form-dialog.tsx'
@@ -27,45 +27,54 @@ export function ReleaseRow({ tier, release }: ReleaseProps) {
     <li aria-label={`Release ${version}`} className={classes.release}>
       <div className={classes.head}>
         <div>
-          <span className={classes.version}>{version}</span>{' '}
-          <Badge color={color}>{is_complete ? name : 'Not complete'}</Badge>
+          <div className={classes.name}>
+            <span className={classes.version}>{version}</span>
+            <Badge color={color}>{is_complete ? name : 'Not complete'}</Badge>
+          </div>
           <div className={classes.state}>{describe(release)}</div>
         </div>
         {release.is_uploaded && <Actions tier={tier} release={release} />}
       </div>
-      {left_out.length > 0 && (
-        <details className={classes.left}>
-          <summary>{plural(left_out.length, 'file')} left out</summary>
-          <ul>
-            {left_out.map(({ path, reason }) => (
-              <li key={path}>
-                <span className="mono">{path}</span>: {reason}
-              </li>
-            ))}
-          </ul>
-        </details>
-      )}
-      {notes.trim() !== '' && (
-        <details className={classes.left}>
-          <summary>What is new</summary>
-          <Markdown text={notes} />
-        </details>
-      )}
+      <div className={classes.more}>
+        {left_out.length > 0 && (
+          <details className={classes.left}>
+            <summary>{plural(left_out.length, 'file')} left out</summary>
+            <ul>
+              {left_out.map(({ path, reason }) => (
+                <li key={path}>
+                  <span className="mono">{path}</span>: {reason}
+                </li>
+              ))}
+            </ul>
+          </details>
+        )}
+        {notes.trim() !== '' && (
+          <details className={classes.left}>
+            <summary>What is new</summary>
+            <Markdown text={notes} />
+          </details>
+        )}
+      </div>
     </li>
   )
 }
 
 function describe(release: StoreRelease): string {
-  const { file_count, size_bytes, published_at, withdrawn_at, created_at, is_uploaded } = release
-  const day = withdrawn_at ?? published_at ?? created_at
+  const { file_count, size_bytes, is_uploaded } = release
   return [
-    day && (published_at !== null && withdrawn_at === null ? formatDay(day) : formatTime(day)),
+    describeTime(release),
     file_count !== null && plural(file_count, 'file'),
     size_bytes !== null && formatBytes(size_bytes),
     !is_uploaded && 'from a folder of PRODUCTS_DIR',
   ]
     .filter(Boolean)
     .join(' · ')
+}
+
+function describeTime({ published_at, withdrawn_at, created_at }: StoreRelease): string | null {
+  if (withdrawn_at !== null) return `Withdrawn ${formatTime(withdrawn_at)}`
+  if (published_at !== null) return `Published ${formatTime(published_at)}`
+  return created_at && `Uploaded ${formatTime(created_at)}`
 }
 
 type Question = 'withdraw' | 'delete' | 'notes' | null
@@ -87,7 +96,11 @@ function Actions({ tier, release }: ReleaseProps) {
     <div>
       <div className={classes.buttons}>
         {status !== 'published' && is_complete && (
-          <Button loading={publish.isPending} onClick={() => publish.mutate()}>
+          <Button
+            {...(status === 'withdrawn' && { variant: 'default' })}
+            loading={publish.isPending}
+            onClick={() => publish.mutate()}
+          >
             {status === 'withdrawn' ? 'Publish again' : 'Publish'}
           </Button>
         )}

@@ -10,7 +10,10 @@ const ORDER: OrderDetail = {
   tier: 'pro',
   status: 'completed',
   amount_cents: 10_000,
+  tax_cents: 0,
   refunded_cents: 0,
+  fee_cents: null,
+  fee_currency: null,
   currency: 'usd',
   payment_ref: 'pi_1',
   from_id: null,
@@ -78,7 +81,7 @@ test('events are listed newest first, each refund once, with its own reason', ()
   )
 })
 
-test('changes of superusers, refunds and disputes are told apart', () => {
+test('the title of a change depends on whether a superuser, a refund or a dispute made it', () => {
   const change = (action: string, data: Record<string, unknown> | null) => ({
     at: '2026-03-01T00:00:00.000Z',
     action,

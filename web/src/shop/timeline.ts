@@ -1,4 +1,4 @@
-/** What happened to an order, from its money, its deliveries and the audit log. */
+/** The events of an order: its money, its deliveries and its entries of the audit log. */
 import type { OrderDetail } from '../api/types.ts'
 import { describeDevice, formatDay } from '../components/format.ts'
 import { formatAmount } from './amount.ts'
