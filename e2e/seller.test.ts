@@ -1,5 +1,8 @@
 // The seller's walk: from nothing to a paid, downloaded and refunded order, without editing a file.
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { PASSWORD, type TestApp, testApp } from '#testing/app.ts'
@@ -116,6 +119,53 @@ test('a seller shows the bank what was delivered to which address', async (t) =>
   const dialog = page.getByRole('dialog', { name: 'Evidence' })
   await dialog.getByText(/version \d\S* to 127\.0\.0\.1, Firefox on Linux/).waitFor()
   await assertAccessible(page, 'the evidence')
+  assert.deepEqual(errors, [])
+})
+
+test('a refund long after the sign-in asks for it again, and then continues', async (t) => {
+  const shop = await openShop(t, {}, { userApp: true })
+  const root = await asSuperuser(shop.app, 'root')
+  const ada = await shop.buyer('ada')
+  await shop.buy(ada, 'pro')
+  const [{ id }] = (await root.get('/api/admin/purchases')).body.purchases
+  const { page, errors } = await visit(await openBrowser(t))
+  await signInByForm(page, shop.config.urls.base, root.email)
+  await page.goto(`${shop.config.urls.base}/shop/orders/${id}`)
+  await page.getByRole('heading', { level: 1, name: `Pro for ${ada.email}` }).waitFor()
+  shop.clock.advance(11 * 60_000)
+
+  await page.getByRole('button', { name: 'Refund', exact: true }).click()
+  const dialog = page.getByRole('dialog', { name: 'Refund' })
+  await dialog.getByLabel('Reason').fill('Changed their mind')
+  await dialog.getByRole('button', { name: 'Refund $299.00' }).click()
+  const confirm = page.getByRole('dialog', { name: 'Confirm it’s you' })
+  await confirm.getByLabel('Your password').fill(PASSWORD)
+  await confirm.getByRole('button', { name: 'Sign in again' }).click()
+  await page.getByText('License ended by the refund').waitFor()
+  assert.equal(await dialog.count(), 0)
+  assert.deepEqual(errors, [])
+})
+
+test('products of a catalogue file are shown, and their releases alone can change', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'latchkey-desk-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const CATALOGUE = join(folder, 'catalogue.json')
+  const products = [{ tier: 'guide', name: 'Field guide', price: 49, currency: 'usd' }]
+  writeFileSync(CATALOGUE, JSON.stringify({ products }))
+  const app = await testApp(t, { userApp: true, env: { CATALOGUE } })
+  const root = await asSuperuser(app, 'root')
+  const { page, errors } = await visit(await openBrowser(t))
+  await signInByForm(page, app.config.urls.base, root.email)
+
+  await page.goto(`${app.config.urls.base}/shop/products`)
+  await page.getByText(/defines the products, so they can’t be changed here/).waitFor()
+  assert.equal(await page.getByRole('link', { name: 'New product' }).count(), 0)
+  await page.getByRole('link', { name: 'Field guide' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Field guide' }).waitFor()
+  assert.equal(await page.getByLabel('Price', { exact: true }).isDisabled(), true)
+  assert.equal(await page.getByRole('button', { name: 'Save', exact: true }).count(), 0)
+  await assertAccessible(page, 'a product of the file')
+  await publishRelease(page, 'guide-1.0.0.zip')
   assert.deepEqual(errors, [])
 })
 

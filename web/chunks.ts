@@ -99,12 +99,16 @@ const OVERLAYS = [
   'web/src/components/(?:settings-popover|return-focus)\\.tsx?',
 ]
 
+/** Answers and code, apart from maths and colors, which load on demand. */
+const MARKDOWN = ['web/src/markdown/(?:markdown|code-block|render|lexer|block-reader)\\.']
+
 export const CHUNKS = [
   { name: 'core', test: matchAny(CORE), priority: 6 },
   { name: 'shell', test: matchAny(SHELL), priority: 5 },
   { name: 'parts', test: matchAny(PARTS), priority: 3 },
   { name: 'forms', test: matchAny(FORMS), priority: 2 },
   { name: 'overlays', test: matchAny(OVERLAYS), priority: 1 },
+  { name: 'markdown', test: matchAny(MARKDOWN), priority: 1 },
   { name: 'sign-in', test: matchAny(SIGN_IN), priority: 1 },
   { name: 'icons', test: /[\\/]@tabler[\\/]/, minShareCount: 2 },
 ]

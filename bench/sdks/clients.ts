@@ -5,6 +5,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { snippetGroups } from '../../web/src/api-keys/snippet-text.ts'
+import { type Client as PlaygroundClient, writeCode } from '../../web/src/playground/code.ts'
+import { buildBody, NEW_SETTINGS } from '../../web/src/playground/request.ts'
 import { type Ended, ran } from './child.ts'
 import { AGENTS, HERE, installNpm, installPython, JAVASCRIPT, PATH } from './install.ts'
 
@@ -19,6 +21,7 @@ export type Step = { model: string; check: string; ok: boolean; told?: string }
 export type Walked = { version: string; steps: Step[] }
 export type Client = { name: string; walk(at: At): Promise<Walked> }
 
+const PLAYGROUND = 'playground '
 const WALK_MS_MAX = 240_000
 const SNIPPET_MS_MAX = 60_000
 const AGENT_MS_MAX = 120_000
@@ -38,13 +41,13 @@ type Agent = {
 
 export const CLIENTS: Client[] = [
   curl(),
-  javascript('openai (JavaScript)', 'openai', ['javascript']),
-  python('openai (Python)', 'openai', ['python']),
+  javascript('openai (JavaScript)', 'openai', ['javascript', 'playground typescript']),
+  python('openai (Python)', 'openai', ['python', 'playground python']),
   javascript('anthropic (JavaScript)', 'anthropic'),
-  python('anthropic (Python)', 'anthropic', ['anthropic']),
+  python('anthropic (Python)', 'anthropic', ['anthropic', 'playground anthropic']),
   javascript('AI SDK', 'ai-sdk', ['ai-sdk']),
   javascript('LangChain (JavaScript)', 'langchain'),
-  python('LangChain (Python)', 'langchain', ['langchain']),
+  python('LangChain (Python)', 'langchain', ['langchain', 'playground langchain']),
   python('pydantic-ai', 'pydantic_ai'),
   python('openai-agents', 'openai_agents'),
   python('LlamaIndex', 'llamaindex'),
@@ -133,7 +136,7 @@ function curl(): Client {
       const run = (text: string) =>
         ran('sh', ['-c', text], { cwd: HERE, env: buildEnv(at), msMax: SNIPPET_MS_MAX })
       await ingestLease(at)
-      return withSnippets({ version, steps: [] }, ['curl', 'ask'], at, run)
+      return withSnippets({ version, steps: [] }, ['curl', 'ask', 'playground curl'], at, run)
     },
   }
 }
@@ -220,7 +223,7 @@ async function runWalk(
   return { version: reports.find(({ version }) => version !== undefined)?.version ?? '?', steps }
 }
 
-/** Runs the unchanged snippets of the API keys page. */
+/** Runs the unchanged snippets of the API keys page and of the playground. */
 async function withSnippets(
   { version, steps }: Walked,
   ids: string[],
@@ -238,6 +241,14 @@ async function withSnippets(
 }
 
 function snippetText(id: string, model: string, { url, key }: At): string {
+  if (id.startsWith(PLAYGROUND)) {
+    const client = id.slice(PLAYGROUND.length) as PlaygroundClient
+    // curl prints the words of a stream in separate events.
+    const streams = client !== 'curl'
+    const settings = { ...NEW_SETTINGS, model, system: 'It’s a "test".', maxTokens: 300, streams }
+    const body = buildBody(settings, [{ role: 'user', content: "What's new?\nHello" }])
+    return writeCode(client, body, { origin: url, key })
+  }
   const snippets = snippetGroups({ origin: url, model, key, brand: 'Latchkey' }).flatMap(
     (one) => one.snippets,
   )

@@ -1,11 +1,9 @@
 /** The shop's promotion codes, for superusers. */
 import { Type } from 'typebox'
-import type { Processor } from '#billing/processor.ts'
 import { requireFreshSignIn } from '#identity/sign-in/step-up.ts'
 import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { Message, Uuid } from '#platform/http/schema.ts'
-import type { Platform } from '#platform/platform.ts'
 import {
   createDiscount,
   DiscountForm,
@@ -16,7 +14,7 @@ import {
 
 const tags = ['admin']
 
-type Deps = Pick<Platform, 'config' | 'db' | 'clock'> & { processor: Processor | null }
+type Deps = Parameters<typeof createDiscount>[0]
 
 export function adminDiscountRoutes(app: App, deps: Deps): void {
   app.get(

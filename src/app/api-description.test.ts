@@ -9,10 +9,12 @@ import {
   descriptions,
   descriptionText,
   OPENAPI_FILE,
+  REFERENCE_FILE,
   STOREFRONT_FILE,
   TYPES_FILE,
   typesText,
 } from './api-description.ts'
+import { type ReferenceOperation, referenceText } from './api-reference.ts'
 import { type Examples, readExamples } from './examples.ts'
 
 const making = descriptions()
@@ -24,6 +26,22 @@ test('the descriptions and the user app’s types are current (npm run docs writ
   isCurrent(OPENAPI_FILE, descriptionText(api))
   isCurrent(STOREFRONT_FILE, descriptionText(storefront))
   isCurrent(TYPES_FILE, typesText(api))
+  isCurrent(REFERENCE_FILE, referenceText(api))
+})
+
+test('the reference has every operation for API keys, and no plan’s name', () => {
+  const operations = JSON.parse(readFileSync(REFERENCE_FILE, 'utf8')) as ReferenceOperation[]
+  const chat = operations.find(({ id }) => id === 'createChatCompletion')
+  const required = chat?.body.filter((field) => field.required && !/[.[]/.test(field.name))
+  assert.deepEqual(
+    required?.map(({ name }) => name),
+    ['model', 'messages'],
+  )
+  assert.ok(chat?.body.some(({ name }) => name === 'messages[].role'))
+  for (const { path, about } of operations) {
+    assert.ok(!path.startsWith('/api/admin'), path)
+    assert.doesNotMatch(about, /Pro|Enterprise/, path)
+  }
 })
 
 test('every operation has an example that fits what the description says of it', async () => {

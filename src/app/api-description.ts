@@ -1,36 +1,26 @@
 /**
- * Writes docs/openapi.json, docs/storefront.openapi.json and web/src/api/schema.d.ts from the
- * routes: `npm run docs`. `npm run check` fails when one is stale. It starts a separate service in
- * a temporary folder with only DEBUG set, so every machine writes the same files.
+ * Writes docs/openapi.json, docs/storefront.openapi.json, web/src/api/schema.d.ts and
+ * web/src/reference/operations.json from the routes: `npm run docs`. `npm run check` fails when one
+ * is stale. It starts a separate service in a temporary folder with only DEBUG set, so every machine
+ * writes the same files.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { readConfig } from '#config/config.ts'
-import type { Description as Described, Operation } from '#platform/http/openapi.ts'
+import type { Operation } from '#platform/http/openapi.ts'
+import { referenceText } from './api-reference.ts'
+import type { Description, Schema } from './api-schema.ts'
 import { createService } from './service.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 export const OPENAPI_FILE = join(ROOT, 'docs', 'openapi.json')
 export const STOREFRONT_FILE = join(ROOT, 'docs', 'storefront.openapi.json')
 export const TYPES_FILE = join(ROOT, 'web', 'src', 'api', 'schema.d.ts')
+export const REFERENCE_FILE = join(ROOT, 'web', 'src', 'reference', 'operations.json')
 
-type Schema = {
-  $ref?: string
-  type?: string | string[]
-  const?: unknown
-  enum?: unknown[]
-  anyOf?: Schema[]
-  allOf?: Schema[]
-  items?: Schema
-  properties?: Record<string, Schema>
-  required?: string[]
-  additionalProperties?: boolean | Schema
-  description?: string
-}
 type Parameter = NonNullable<Operation['parameters']>[number]
-type Description = Pick<Described, 'paths'> & { components: { schemas: Record<string, Schema> } }
 
 /** Returns the API descriptions of both servers, as their /openapi.json returns them with DEBUG. */
 export async function descriptions(): Promise<{ api: Description; storefront: Description }> {
@@ -159,4 +149,5 @@ async function write(): Promise<void> {
   writeFileSync(OPENAPI_FILE, descriptionText(api))
   writeFileSync(STOREFRONT_FILE, descriptionText(storefront))
   writeFileSync(TYPES_FILE, typesText(api))
+  writeFileSync(REFERENCE_FILE, referenceText(api))
 }

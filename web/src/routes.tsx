@@ -142,6 +142,16 @@ const publicPages = [
   }),
   createRoute({
     getParentRoute: () => publicLayout,
+    path: '/reference',
+    component: lazyPage(() => import('./reference/reference-page.tsx'), 'ReferencePage'),
+  }),
+  createRoute({
+    getParentRoute: () => publicLayout,
+    path: '/reference/$operation',
+    component: lazyPage(() => import('./reference/operation-page.tsx'), 'OperationPage'),
+  }),
+  createRoute({
+    getParentRoute: () => publicLayout,
     path: '/s/$token',
     component: lazyPage(() => import('./conversations/pages/shared-page.tsx'), 'SharedPage'),
   }),
@@ -241,6 +251,17 @@ const appPages = [
     getParentRoute: () => appLayout,
     path: '/api-keys',
     component: lazyPage(() => import('./api-keys/api-keys-page.tsx'), 'ApiKeysPage'),
+  }),
+  createRoute({
+    getParentRoute: () => appLayout,
+    path: '/playground',
+    validateSearch: (
+      search,
+    ): { model?: string | undefined; view?: 'code' | 'events' | undefined } => ({
+      model: parseText(search.model),
+      view: parseChoice(search.view, ['code', 'events']),
+    }),
+    component: lazyPage(() => import('./playground/playground-page.tsx'), 'PlaygroundPage'),
   }),
   createRoute({
     getParentRoute: () => appLayout,

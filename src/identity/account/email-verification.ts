@@ -8,6 +8,7 @@ import { issueToken, peekToken, spendToken } from '../one-time-tokens.ts'
 import { identityProblem } from '../problems.ts'
 import { isSessionLive } from '../sessions/sessions.ts'
 import { readAccess, type TokenDeps } from '../sessions/tokens.ts'
+import { isUnclaimed } from '../unclaimed-accounts.ts'
 import { announceUserChange } from '../user-changes.ts'
 import { emailKey, findUser, findUserByEmail, updateUser } from '../users.ts'
 
@@ -43,10 +44,12 @@ export async function verifyEmail(
 
     const now = deps.clock.now()
     const isHolder = claims?.userId === user.id && (await isSessionLive(deps, tx, claims))
+    // Nobody can have prepared an account without any sign-in method.
+    const isApart = !isHolder && !(await isUnclaimed(tx, user))
     await updateUser(
       tx,
       user.id,
-      { is_verified: true, verified_apart_at: isHolder ? null : now },
+      { is_verified: true, verified_apart_at: isApart ? now : null },
       now,
     )
     announceUserChange(tx, user.id)

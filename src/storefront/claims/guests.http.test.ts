@@ -230,6 +230,31 @@ test('a guest opens their account with a provider that has verified the address'
   assert.deepEqual([reply.status, reply.headers.get('set-cookie')], [401, null])
 })
 
+test('a guest who verifies the address by a requested email signs in with a code', async (t) => {
+  const shop = await openShop(t)
+  await buy(shop, MAIL)
+  await shop.post('/api/auth/resend-verification', { email: MAIL })
+  const mail = (await shop.mail(MAIL)).find(({ subject }) => /Verify/.test(subject))
+  const token = new URL(mail?.links[0] ?? '').searchParams.get('token')
+  assert.equal((await shop.post('/api/auth/verify-email', { token })).status, 200)
+  const body = new URLSearchParams({ email: MAIL }).toString()
+  await shop.store('POST', '/login/code', { headers: FORM, body })
+  const subjects = (await shop.mail(MAIL)).map(({ subject }) => subject)
+  assert.ok(subjects.includes('Your sign-in code'), String(subjects))
+})
+
+test('a guest with a code for the whole price gets the product', async (t) => {
+  const shop = await openShop(t)
+  const back = await buy(shop, MAIL, { code: 'FREE100' })
+  assert.match(back.text, /Check your inbox/)
+  assert.equal(
+    (await claim(shop, await readToken(shop, MAIL))).headers.get('location'),
+    '/dashboard',
+  )
+  const rows = await shop.platform.db.selectFrom('purchases').select('amount_cents').execute()
+  assert.deepEqual(rows, [{ amount_cents: 0 }])
+})
+
 test('a link ends after seven days, and a new one is mailed on request', async (t) => {
   const shop = await openShop(t)
   await buy(shop, MAIL)

@@ -12,7 +12,7 @@ test('a code for owners of a product works for them alone, and not on the paymen
   const made = await root.post('/api/admin/discounts', form)
   assert.equal(made.status, 201, made.text)
   const { storefront } = shop.config.urls
-  assert.equal(made.body.link, `${storefront}/api/checkout?tier=enterprise&code=Loyal`)
+  assert.equal(made.body.link, `${storefront}/products/enterprise?code=Loyal`)
   assert.equal(await price(shop, ada, 'enterprise', 'LOYAL'), 39_920)
   assert.equal(await price(shop, eve, 'enterprise', 'LOYAL'), 'promotion_code_unusable')
   assert.equal(await price(shop, ada, 'pro', 'LOYAL'), 'promotion_code_unusable')

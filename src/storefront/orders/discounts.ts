@@ -20,6 +20,7 @@ import { Instant, InstantInput, Nullable } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import { invalid } from '#platform/problems.ts'
 import { storefrontProblem } from '../problems.ts'
+import type { Listed } from '../products/product-list.ts'
 import '../tables.ts'
 
 const Fields = {
@@ -57,22 +58,21 @@ export const DiscountView = Type.Object(
 export type DiscountView = Static<typeof DiscountView>
 
 type Row = Selectable<Tables['discounts']>
-type Deps = Pick<Platform, 'config' | 'db' | 'clock'> & { processor: Processor | null }
+type Deps = Pick<Platform, 'config' | 'db' | 'clock'> & Listed & { processor: Processor | null }
 
 const LISTED_MAX = 1_000
 
-export async function listDiscounts({
-  config,
-  db,
-}: Pick<Platform, 'config' | 'db'>): Promise<DiscountView[]> {
-  const rows = await db
+export async function listDiscounts(
+  deps: Pick<Deps, 'config' | 'db' | 'productList'>,
+): Promise<DiscountView[]> {
+  const rows = await deps.db
     .selectFrom('discounts')
     .selectAll()
     .where('deleted_at', 'is', null)
     .orderBy('created_at', 'desc')
     .limit(LISTED_MAX)
     .execute()
-  return rows.map((row) => viewDiscount(config, row))
+  return rows.map((row) => viewDiscount(deps, row))
 }
 
 /** Returns a live discount by its code, in any case. */
@@ -124,7 +124,7 @@ export async function createDiscount(
     await deps.db.deleteFrom('discounts').where('id', '=', row.id).execute()
     throw error
   }
-  return viewDiscount(deps.config, row)
+  return viewDiscount(deps, row)
 }
 
 function buildRow(form: DiscountForm, now: string): Row {
@@ -214,7 +214,7 @@ export async function deleteDiscount(deps: Deps, actorId: string, id: string): P
   })
 }
 
-function viewDiscount(config: Platform['config'], row: Row): DiscountView {
+function viewDiscount(deps: Pick<Deps, 'config' | 'productList'>, row: Row): DiscountView {
   return {
     id: row.id,
     code: row.code,
@@ -226,14 +226,17 @@ function viewDiscount(config: Platform['config'], row: Row): DiscountView {
     redemptions_max: row.redemptions_max,
     until: row.until_at,
     created_at: row.created_at,
-    link: buildLink(config, row),
+    link: buildLink(deps, row),
   }
 }
 
-/** A code for one product leads to its payment page, another one to the prices. */
-function buildLink({ urls }: Platform['config'], { code, tiers_json }: Row): string {
+/** A code for one product leads to its page, another one to the prices. */
+function buildLink(
+  { config, productList }: Pick<Deps, 'config' | 'productList'>,
+  { code, tiers_json }: Row,
+): string {
   const [tier, ...others] = tiers_json ?? []
-  return tier === undefined || others.length > 0
-    ? `${urls.storefront}/pricing?code=${code}`
-    : `${urls.storefront}/api/checkout?tier=${encodeURIComponent(tier)}&code=${code}`
+  const product = tier === undefined || others.length > 0 ? undefined : productList.findSold(tier)
+  const page = product === undefined ? 'pricing' : `products/${product.slug}`
+  return `${config.urls.storefront}/${page}?code=${code}`
 }

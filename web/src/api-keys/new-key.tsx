@@ -10,11 +10,18 @@ import { KeyButtons, KeyFields } from './key-fields.tsx'
 import { buildKeySettings, NEW_KEY } from './key-settings.ts'
 import { ShownKey } from './shown-key.tsx'
 
+type NewKeyProps = {
+  opened: boolean
+  onClose: () => void
+  /** Gets the key itself. */
+  onCreated?: (key: string) => void
+}
+
 /**
  * Creates a key and shows it once. The dialog then closes only by its button: the service stores
  * only a hash, so an accidental click would lose the key.
  */
-export function NewKey({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+export function NewKey({ opened, onClose, onCreated }: NewKeyProps) {
   const [createdKey, setCreatedKey] = useState<ApiKeyCreated | null>(null)
   const form = useForm({
     initialValues: NEW_KEY,
@@ -25,6 +32,7 @@ export function NewKey({ opened, onClose }: { opened: boolean; onClose: () => vo
       api.post('/api/api-keys', buildKeySettings(values, Date.now())),
     onSuccess: (key) => {
       setCreatedKey(key)
+      onCreated?.(key.key)
       form.reset()
       void queries.invalidateQueries({ queryKey: keysQuery.queryKey })
     },

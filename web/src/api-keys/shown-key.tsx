@@ -3,6 +3,7 @@ import { IconAlertTriangle } from '@tabler/icons-react'
 import type { ApiKeyCreated } from '../api/types.ts'
 import { CopyIcon } from '../components/copy.tsx'
 import { ShownOnce } from '../components/shown-once.tsx'
+import { FirstCall } from './first-call.tsx'
 import classes from './shown-key.module.css'
 import { SnippetChoice } from './snippets.tsx'
 
@@ -19,6 +20,7 @@ export function ShownKey({ made, onDone }: { made: ApiKeyCreated; onDone: () => 
         <CopyIcon value={made.key} what="key" />
       </Group>
       <SnippetChoice apiKey={made.key} />
+      <FirstCall made={made} />
     </ShownOnce>
   )
 }

@@ -11,6 +11,14 @@ test('the message is the sentence in detail', () => {
   assert.equal(formatProblem(problem), 'Incorrect email or password.')
 })
 
+test('an error of /v1 has its message, and a code or a type', () => {
+  const error = { message: 'The model `x` does not exist', type: 'not_found_error', param: null }
+  const coded = parseProblem(404, { error: { ...error, code: 'model_not_found' } })
+  assert.equal(coded.code, 'model_not_found')
+  assert.equal(formatProblem(coded), 'The model `x` does not exist.')
+  assert.equal(parseProblem(404, { error: { ...error, code: null } }).code, 'not_found_error')
+})
+
 test('only a string is a code', () => {
   assert.equal(
     parseProblem(403, { detail: 'Fresh sign-in required', code: 'fresh_sign_in_required' }).code,

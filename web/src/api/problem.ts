@@ -37,14 +37,16 @@ export class ApiProblem extends Error {
   }
 }
 
-/** Parses both error shapes of the service: `detail` as a sentence or as a list of issues. */
+/**
+ * Parses the error shapes of the service: `detail` as a sentence or as a list of issues, and under
+ * /v1 the shape of OpenAI's API.
+ */
 export function parseProblem(
   status: number,
   body: unknown,
   headers: Headers = new Headers(),
 ): ApiProblem {
-  const fields: { detail?: unknown; code?: unknown; reason?: unknown; challenge?: unknown } =
-    typeof body === 'object' && body !== null ? body : {}
+  const fields: Fields = typeof body === 'object' && body !== null ? readFields(body) : {}
   const { detail } = fields
   const more = {
     code: parseCode(fields.code),
@@ -72,6 +74,15 @@ export function parseProblem(
   const isForPeople =
     typeof detail === 'string' && more.code !== null && more.code !== 'internal_error'
   return new ApiProblem(status, isForPeople ? detail : describeStatus(status), more)
+}
+
+type Fields = { detail?: unknown; code?: unknown; reason?: unknown; challenge?: unknown }
+
+function readFields(body: Fields & { error?: unknown }): Fields {
+  const { error } = body
+  if (typeof error !== 'object' || error === null) return body
+  const { message, code, type } = error as { message?: unknown; code?: unknown; type?: unknown }
+  return { detail: message, code: code ?? type }
 }
 
 /** Returns a code of this version or of a newer service. */

@@ -1,4 +1,5 @@
 import { Drawer, Group, Stack, Text } from '@mantine/core'
+import { IconTerminal2 } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import type { Call } from '../api/types.ts'
 import { CopyIcon } from '../components/copy.tsx'
@@ -8,16 +9,16 @@ import {
   formatExactDollars,
   formatExactTime,
 } from '../components/format.ts'
-import { TextLink } from '../components/links.tsx'
+import { LinkButton, TextLink } from '../components/links.tsx'
+import { useUser } from '../session/user.ts'
 import { describeFailure } from './failure-sentence.ts'
 import { OutcomeBadge } from './outcome-badge.tsx'
 
-/** `error_detail`: the vendor's own words. Services of an older version do not send it. */
-type DetailedCall = Call & { error_detail?: string | null }
-type CallDetailsProps = { call: DetailedCall; keyName: string; onClose: () => void }
+type CallDetailsProps = { call: Call; keyName: string; onClose: () => void }
 
 export function CallDetails({ call, keyName, onClose }: CallDetailsProps) {
   const labels = Object.entries(call.labels)
+  const canChat = useUser().entitlements.includes('ai')
   return (
     <Drawer opened onClose={onClose} position="right" title={call.model || 'Call'} size={440}>
       <Stack gap="md">
@@ -25,7 +26,7 @@ export function CallDetails({ call, keyName, onClose }: CallDetailsProps) {
           <OutcomeBadge call={call} />
           <Text c="dimmed">{formatExactTime(call.at)}</Text>
         </Group>
-        {call.error_code && <Failure code={call.error_code} detail={call.error_detail ?? null} />}
+        {call.error_code && <Failure code={call.error_code} detail={call.error_detail} />}
         <CopiedFact label="Request ID" value={call.request_id}>
           Include this ID when you contact support.
         </CopiedFact>
@@ -46,6 +47,16 @@ export function CallDetails({ call, keyName, onClose }: CallDetailsProps) {
           </Fact>
         )}
         <Usage call={call} />
+        {canChat && isChat(call) && (
+          <LinkButton
+            to="/playground"
+            search={{ model: call.vendor ? `${call.vendor}/${call.model}` : call.model }}
+            variant="default"
+            leftSection={<IconTerminal2 size={18} aria-hidden />}
+          >
+            Open in playground
+          </LinkButton>
+        )}
       </Stack>
     </Drawer>
   )
@@ -87,6 +98,13 @@ function Usage({ call }: { call: Call }) {
       </Fact>
     </>
   )
+}
+
+/** Routes of calls that no chat model answers. */
+const OTHER_ROUTES = /(embeddings|rerank|ingest.*|search)$/
+
+function isChat({ model, route }: Call): boolean {
+  return model !== '' && !OTHER_ROUTES.test(route)
 }
 
 /** `tried` is `openai:refused,anthropic:ok`. */

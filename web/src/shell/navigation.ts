@@ -1,5 +1,6 @@
 import {
   type Icon,
+  IconBook,
   IconBuildingBank,
   IconBuildingStore,
   IconChartBar,
@@ -9,6 +10,7 @@ import {
   IconListDetails,
   IconPencilPlus,
   IconShieldCog,
+  IconTerminal2,
   IconUserCircle,
 } from '@tabler/icons-react'
 
@@ -17,7 +19,9 @@ export type NavItem = {
     | '/dashboard'
     | '/home'
     | '/library'
+    | '/playground'
     | '/api-keys'
+    | '/reference'
     | '/usage'
     | '/calls'
     | '/billing'
@@ -35,9 +39,21 @@ export const WORK: NavItem[] = [
 ]
 const BUILD: NavItem[] = [
   { to: '/dashboard', label: 'Overview', icon: IconGauge, about: 'What is new, and what is left' },
+  {
+    to: '/playground',
+    label: 'Playground',
+    icon: IconTerminal2,
+    about: 'Try a model, copy the call as code',
+  },
   { to: '/api-keys', label: 'API keys', icon: IconKey, about: 'Keys for your programs' },
   { to: '/calls', label: 'Calls', icon: IconListDetails, about: 'Details of every call' },
   { to: '/usage', label: 'Usage', icon: IconChartBar, about: 'Requests, tokens, cost' },
+  {
+    to: '/reference',
+    label: 'API reference',
+    icon: IconBook,
+    about: 'Every operation, with examples',
+  },
 ]
 const PLAN: NavItem = {
   to: '/billing',

@@ -79,7 +79,7 @@ function ProductTable({ products }: { products: StoreProduct[] }) {
               <Table.Td visibleFrom="sm">{describeUpdates(product)}</Table.Td>
               <Table.Td>
                 <Badge color={product.retired_at === null ? 'pine' : 'gray'}>
-                  {product.retired_at === null ? 'On sale' : 'Retired'}
+                  {product.retired_at === null ? 'Listed' : 'Retired'}
                 </Badge>
               </Table.Td>
               <Table.Td ta="right" className={tableClasses.whole}>

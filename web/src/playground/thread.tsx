@@ -1,0 +1,108 @@
+import { ActionIcon, Button, Textarea } from '@mantine/core'
+import { IconPlayerStop, IconSend, IconX } from '@tabler/icons-react'
+import { type FormEvent, type KeyboardEvent, useRef } from 'react'
+import { Markdown } from '../markdown/markdown.tsx'
+import classes from './playground.module.css'
+import type { Message } from './request.ts'
+import { RunFacts } from './run-facts.tsx'
+import type { Playground } from './use-playground.ts'
+
+const ROLES = { user: 'User', assistant: 'Assistant' }
+
+/** The messages, the answer as it comes, and the field for the next message. */
+export function Thread({ playground }: { playground: Playground }) {
+  const { messages, remove, run, isRunning } = playground
+  return (
+    <>
+      {messages.length > 0 && (
+        <ol className={classes.thread}>
+          {messages.map((message, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: messages have no other name.
+            <li key={index}>
+              <Turn message={message} onRemove={isRunning ? null : () => remove(index)} />
+            </li>
+          ))}
+          {isRunning && (
+            <li aria-busy="true">
+              <Turn message={{ role: 'assistant', content: run?.text ?? '' }} isGrowing />
+            </li>
+          )}
+        </ol>
+      )}
+      {run && !isRunning && <RunFacts run={run} />}
+      <Composer playground={playground} />
+    </>
+  )
+}
+
+type TurnProps = { message: Message; isGrowing?: boolean; onRemove?: (() => void) | null }
+
+function Turn({ message: { role, content }, isGrowing = false, onRemove = null }: TurnProps) {
+  return (
+    <article className={classes.turn} data-role={role} aria-label={ROLES[role]}>
+      <div className={classes.role}>
+        <span>{ROLES[role]}</span>
+        {onRemove && (
+          <ActionIcon onClick={onRemove} aria-label={`Remove this ${role} message`}>
+            <IconX size={16} aria-hidden />
+          </ActionIcon>
+        )}
+      </div>
+      {role === 'user' ? (
+        <p className={classes.words}>{content}</p>
+      ) : content === '' ? (
+        <p className={classes.waiting}>Waiting for the first token…</p>
+      ) : (
+        <Markdown text={content} streaming={isGrowing} />
+      )}
+    </article>
+  )
+}
+
+function Composer({ playground }: { playground: Playground }) {
+  const { draft, setDraft, canSend, isRunning, send, stop } = playground
+  const field = useRef<HTMLTextAreaElement>(null)
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (canSend) void send()
+    field.current?.focus()
+  }
+  const sendByKey = (event: KeyboardEvent<HTMLTextAreaElement>) => {
+    if (event.key !== 'Enter' || !(event.metaKey || event.ctrlKey)) return
+    submit(event)
+  }
+  return (
+    <form onSubmit={submit} className={classes.composer}>
+      <Textarea
+        ref={field}
+        label="Message"
+        autosize
+        minRows={3}
+        maxRows={14}
+        value={draft}
+        onChange={(event) => setDraft(event.currentTarget.value)}
+        onKeyDown={sendByKey}
+      />
+      <div className={classes.send}>
+        <span>{/Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘' : 'Ctrl'} + Enter sends</span>
+        {isRunning ? (
+          <Button
+            variant="default"
+            leftSection={<IconPlayerStop size={18} aria-hidden />}
+            onClick={stop}
+          >
+            Stop
+          </Button>
+        ) : (
+          <Button
+            type="submit"
+            disabled={!canSend}
+            leftSection={<IconSend size={18} aria-hidden />}
+          >
+            {canSend && draft.trim() === '' ? 'Send again' : 'Send'}
+          </Button>
+        )}
+      </div>
+    </form>
+  )
+}
