@@ -38,7 +38,7 @@ const PUBLIC_PAGES = [
   '/sandbox/oauth',
   '/sandbox/openai',
 ]
-const RESTRICTED_PAGES = ['/home', '/library', '/api-keys', '/admin', '/shop/orders']
+const RESTRICTED_PAGES = ['/home', '/library', '/api-keys', '/playground', '/admin', '/shop/orders']
 const APP_PAGES = [
   '/dashboard',
   '/home',
