@@ -38,7 +38,15 @@ const PUBLIC_PAGES = [
   '/sandbox/oauth',
   '/sandbox/openai',
 ]
-const RESTRICTED_PAGES = ['/home', '/library', '/api-keys', '/playground', '/admin', '/shop/orders']
+const RESTRICTED_PAGES = [
+  '/home',
+  '/library',
+  '/api-keys',
+  '/playground',
+  '/admin',
+  '/customers',
+  '/shop/orders',
+]
 const APP_PAGES = [
   '/dashboard',
   '/home',
@@ -60,13 +68,15 @@ const APP_PAGES = [
   '/account?tab=sessions',
   '/account?tab=data',
   '/admin',
-  '/admin?tab=usage',
-  '/admin?tab=usage&group_by=vendor',
+  '/admin?group_by=vendor',
   '/admin?tab=money',
   '/admin?tab=jobs',
   '/admin?tab=switches',
   '/admin?tab=invitations',
   '/admin?tab=audit',
+  '/customers',
+  '/customers?q=nobody-is-called-so',
+  '/customers/none',
   '/shop/orders',
   '/shop/orders?q=nobody&status=refunded',
   '/shop/products',
@@ -155,6 +165,8 @@ test('long names fit on a phone and hide no button', async (t) => {
     '/usage?view=table&group_by=key',
     '/calls',
     '/account',
+    '/customers',
+    `/customers/${wolfe.userId}`,
     '/admin',
   ]) {
     await page.goto(`${base}${path}`)
@@ -193,7 +205,7 @@ test('long names fit on a phone and hide no button', async (t) => {
   await assertNotWider(page, 'a long question')
 
   for (const [path, button] of [
-    ['/admin', `Change ${wolfe.email}`],
+    [`/customers/${wolfe.userId}`, 'More actions'],
     ['/api-keys', `Actions for ${name}`],
     ['/library', `Actions for ${name}.md`],
   ] as const) {
@@ -205,14 +217,13 @@ test('long names fit on a phone and hide no button', async (t) => {
     )
   }
 
-  await page.goto(`${base}/admin`)
-  await page.getByRole('searchbox', { name: 'Search' }).fill(wolfe.email.slice(0, 6).toUpperCase())
-  await page.getByText('1 user', { exact: true }).waitFor()
-  await page.getByRole('button', { name: `Change ${wolfe.email}` }).click()
-  await page.getByRole('link', { name: 'View audit log' }).click()
-  await page.getByRole('cell', { name: 'Account created' }).waitFor()
-  await page.goto(`${base}/admin?user=nobody-is-called-so`)
-  await page.getByRole('heading', { name: 'No users found' }).waitFor()
+  await page.goto(`${base}/customers`)
+  await page.getByRole('searchbox').fill(wolfe.email.slice(0, 6).toUpperCase())
+  await page.getByText('1 customer', { exact: true }).waitFor()
+  await page.getByRole('table').getByRole('link', { name, exact: true }).click()
+  await page.getByText('Account created').waitFor()
+  await page.goto(`${base}/customers?q=nobody-is-called-so`)
+  await page.getByRole('heading', { name: 'No customers found' }).waitFor()
   assert.deepEqual(errors, [])
 })
 
@@ -238,7 +249,7 @@ test('numbers fit their cards on a tablet', async (t) => {
   await signInByForm(page, base, root.email)
   for (const width of [390, 768, 820, 1024, 1440]) {
     await page.setViewportSize({ width, height: 1180 })
-    for (const path of ['/usage', '/admin?tab=usage', '/dashboard']) {
+    for (const path of ['/usage', '/admin', '/dashboard']) {
       await page.goto(`${base}${path}`)
       await page.getByRole('heading', { level: 1 }).waitFor()
       await page.locator('html:not(:has([aria-busy=true]))').waitFor({ state: 'attached' })

@@ -13,6 +13,7 @@ import type { ProductDeps } from '#storefront/products/releases.ts'
 import type { LiveSwitches } from '#switches/live.ts'
 import { switchProblem } from '#switches/problems.ts'
 import { adminBillingRoutes } from './billing-routes.ts'
+import { adminCustomerRoutes } from './customer-routes.ts'
 import { emailDeadJobs } from './dead-jobs.ts'
 import { adminDiscountRoutes } from './discount-routes.ts'
 import { adminDisputeRoutes } from './dispute-routes.ts'
@@ -60,6 +61,7 @@ export function createAdmin(
     ],
     async routes(app) {
       adminRoutes(app, { ...platform, identity })
+      adminCustomerRoutes(app, { ...platform, identity, billing })
       adminUsageRoutes(app, platform)
       adminSwitchRoutes(app, platform, { switches, ai })
       adminBillingRoutes(app, platform, billing)

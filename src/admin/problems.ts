@@ -2,6 +2,11 @@
 import { Problem } from '#platform/problem.ts'
 
 export const adminProblem = Problem.define({
+  payment_not_found: [
+    404,
+    'No payment of a subscription has this id',
+    { advice: 'Refund a purchase by `POST /api/admin/purchases/{id}/refund`.' },
+  ],
   job_not_found: [
     404,
     'No failed job has this id',

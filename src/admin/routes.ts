@@ -3,42 +3,19 @@
 import { type Static, Type } from 'typebox'
 import { recordAudit } from '#audit/audit.ts'
 import { AuditEntries, AuditEntryView, AuditPage, pageOfAudit } from '#audit/entries.ts'
-import {
-  findEmails,
-  findUsers,
-  listUsers,
-  SEARCHED_MAX,
-  userStats,
-} from '#identity/admin/administration.ts'
+import { findEmails, userStats } from '#identity/admin/administration.ts'
 import type { Identity } from '#identity/identity.ts'
 import { requireFreshSignIn } from '#identity/sign-in/step-up.ts'
 import { UserView, userView } from '#identity/users.ts'
 import { transaction } from '#platform/db/db.ts'
 import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
-import { COUNTED_MAX, Paged, PageQuery } from '#platform/http/keyset.ts'
 import { Instant, Message, Named, Nullable, OneOf, Uuid } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
+import { ListedUser } from './customers.ts'
 import { adminProblem } from './problems.ts'
 
 const tags = ['admin']
-
-const ListedUser = Type.Object(
-  {
-    id: Type.String(),
-    email: Type.String(),
-    full_name: Nullable(Type.String()),
-    is_active: Type.Boolean(),
-    is_verified: Type.Boolean(),
-    is_superuser: Type.Boolean(),
-    subscription_status: UserView.properties.subscription_status,
-    subscription_tier: Type.String(),
-    tier_override: Nullable(Type.String()),
-    created_at: Instant,
-    last_login_at: Nullable(Instant),
-  },
-  { title: 'AdminUser' },
-)
 
 /** The user as they see themselves, and the list's additional fields. */
 const ChangedUser = Type.Object(
@@ -92,30 +69,6 @@ export function adminRoutes(app: App, { config, db, clock, jobs, identity }: Nee
       config: { access: 'superuser' },
     },
     () => userStats(db, clock.now()),
-  )
-
-  app.get(
-    '/api/admin/users',
-    {
-      schema: {
-        operationId: 'listUsers',
-        tags,
-        summary: 'List users, newest first, or search them by address and name',
-        querystring: Type.Object({
-          find: Type.Optional(
-            Type.String({
-              maxLength: 254,
-              description: `An id, the beginning of an address, or words of an address or name (searched in the newest ${SEARCHED_MAX.toLocaleString('en')} users). Counts up to ${COUNTED_MAX.toLocaleString('en')} results and returns no cursors`,
-            }),
-          ),
-          ...PageQuery,
-        }),
-        response: { 200: Type.Object({ users: Type.Array(ListedUser), ...Paged }) },
-      },
-      config: { access: 'superuser' },
-    },
-    ({ query: { find = '', ...asked } }) =>
-      find.trim() === '' ? listUsers(db, asked) : findUsers(db, find.trim(), asked),
   )
 
   app.get(

@@ -25,7 +25,17 @@ const MAY_IMPORT: Record<string, string[]> = {
   conversations: ['models', 'ai', 'rag'],
   storefront: ['catalogue', 'audit', 'mail', 'identity', 'billing'],
   switches: ['audit', 'identity', 'api-keys', 'models'],
-  admin: ['audit', 'mail', 'identity', 'billing', 'storefront', 'usage', 'switches', 'ai'],
+  admin: [
+    'audit',
+    'mail',
+    'identity',
+    'billing',
+    'api-keys',
+    'storefront',
+    'usage',
+    'switches',
+    'ai',
+  ],
   sandbox: [],
   cli: [
     'app',

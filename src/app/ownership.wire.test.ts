@@ -243,6 +243,8 @@ const ASKED_ONCE: Record<string, Asked> = {
     owner: 'root',
     body: () => ({ is_verified: true }),
   },
+  'GET /api/admin/users/:id id': { thing: 'user', status: 403, owner: 'root' },
+  'GET /api/admin/users/:id/events id': { thing: 'user', status: 403, owner: 'root' },
   'GET /api/admin/audit user_id': {
     thing: 'user',
     status: 403,
@@ -368,6 +370,8 @@ const ASKED: Record<string, Asked> = {
   // The owner has deleted the first one by the other mount.
   'DELETE /api/library/documents/:document_id document_id': { thing: 'otherDocument' },
   'DELETE /api/library/collections/:id id': { thing: 'otherCollection' },
+  // It ends ada's sessions, so it comes after the others.
+  'POST /api/admin/users/:id/sign-out id': { thing: 'user', status: 403, owner: 'root' },
 }
 
 /** The library has the routes of documents a second time. */
@@ -381,6 +385,7 @@ function toLibrary(field: string): string {
 
 /** Well-formed ids that belong to no user. */
 const NOBODYS: Record<string, string> = {
+  'POST /api/admin/payments/:id/refund id': 'a payment at the processor, for superusers',
   'POST /api/admin/contact-messages/:id/assign user_id': 'only superusers name other superusers',
   'POST /api/withdrawals/:id/confirm id': 'drawn at random, and known to who began the withdrawal',
   'GET /api/auth/oauth/:provider provider': 'a provider',

@@ -34,6 +34,8 @@ export const USER_APP_PATHS = [
   '/billing',
   '/account',
   '/admin',
+  '/customers',
+  '/customers/$id',
   '/shop',
   '/shop/orders',
   '/shop/orders/$id',

@@ -29,6 +29,7 @@ export type AuditAction =
   | 'password.changed'
   | 'password.removed'
   | 'password.reset'
+  | 'payment.refunded'
   | 'product.changed'
   | 'product.made'
   | 'product.retired'
@@ -62,3 +63,4 @@ export type AuditAction =
   | 'totp.off'
   | 'totp.on'
   | 'user.changed'
+  | 'user.signed-out'

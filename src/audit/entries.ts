@@ -3,6 +3,7 @@
 import './tables.ts'
 import type { Selectable, SelectQueryBuilder } from 'kysely'
 import { type Static, Type } from 'typebox'
+import type { Instant as Time } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Tables } from '#platform/db/tables.ts'
 import {
@@ -58,17 +59,7 @@ export async function pageOfAudit(
     return { entries: [], total: 0, page, limit, pages: 0, next_cursor: null }
   let query = db.selectFrom('audit_log')
   if (action !== undefined) query = query.where('action', '=', action)
-  // Each query reads in the order of an index. An entry by and about the same person is in the
-  // first one only.
-  const parts =
-    person === null
-      ? [query]
-      : [
-          query.where('actor', '=', person),
-          query
-            .where('subject', '=', `user:${person}`)
-            .where((e) => e.or([e('actor', 'is', null), e('actor', '<>', person)])),
-        ]
+  const parts = person === null ? [query] : selectOfPerson(query, person)
   let total = 0
   for (const part of parts) total += await countRows(db, part)
   const offset = cursor === undefined ? (page - 1) * limit : 0
@@ -95,6 +86,44 @@ export async function pageOfAudit(
   }
 }
 
+/** Returns the newest entries by and about a user before an instant, newest first. */
+export async function listAboutUser(
+  db: Db,
+  userId: string,
+  { before, limit }: { before: Time; limit: number },
+) {
+  const person = await findPseudonym(db, userId)
+  if (person === undefined) return []
+  const query = db.selectFrom('audit_log').where('at', '<', before)
+  const found: EntryRow[] = []
+  for (const part of selectOfPerson(query, person))
+    found.push(...(await newest(part, undefined, limit)))
+  const rows = found.sort(byTime).slice(0, limit)
+  const ids = await findIds(db, rows)
+  return rows.map(({ id, at, action, actor, subject, details }) => ({
+    id,
+    at,
+    action,
+    actor_id: ids.get(actor ?? '') ?? null,
+    /** The user that it is about. */
+    subject_id: subject?.startsWith('user:') ? (ids.get(subject.slice(5)) ?? null) : null,
+    data: details === null ? null : (JSON.parse(details) as Record<string, unknown>),
+  }))
+}
+
+/**
+ * Each query reads in the order of an index. An entry by and about the same person is in the first
+ * one only.
+ */
+function selectOfPerson(query: Entries, person: string): Entries[] {
+  return [
+    query.where('actor', '=', person),
+    query
+      .where('subject', '=', `user:${person}`)
+      .where((e) => e.or([e('actor', 'is', null), e('actor', '<>', person)])),
+  ]
+}
+
 /** Returns the newest entries about a subject that is no user, newest first. */
 export async function listAboutSubject(db: Db, subject: string, max: number) {
   const rows = await newest(
@@ -116,11 +145,9 @@ type EntryRow = Pick<
   'id' | 'chain' | 'position' | 'at' | 'action' | 'actor' | 'subject' | 'details'
 >
 
-function newest(
-  part: SelectQueryBuilder<Tables, 'audit_log', unknown>,
-  cursor: string | undefined,
-  limit: number,
-): Promise<EntryRow[]> {
+type Entries = SelectQueryBuilder<Tables, 'audit_log', object>
+
+function newest(part: Entries, cursor: string | undefined, limit: number): Promise<EntryRow[]> {
   let query = part
   if (cursor !== undefined) {
     const { at, id } = parseCursor(cursor)

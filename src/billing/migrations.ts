@@ -120,6 +120,7 @@ export const billingMigrations: Migration[] = [
       );
       create index invoices_by_user on invoices (user_id);
       create index invoices_by_payment on invoices (payment_id);
+      create index invoices_by_number on invoices (number);
     `,
   },
   {
@@ -135,6 +136,7 @@ export const billingMigrations: Migration[] = [
       alter table billing_accounts add column ended_at {timestamp};
       alter table billing_accounts add column card_last4 text;
       alter table billing_accounts add column card_expires_at {timestamp};
+      create index billing_accounts_by_card on billing_accounts (card_last4);
       alter table billing_accounts add column offers_at {timestamp};
       alter table billing_accounts add column invoices_read_at {timestamp};
       alter table billing_accounts add column payment_status text;

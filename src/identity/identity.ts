@@ -14,10 +14,10 @@ import {
   withdrawInvitation,
 } from './account/invitations.ts'
 import { accountRoutes } from './account/routes.ts'
-import { changeUser, type UserChanges } from './admin/administration.ts'
+import { changeUser, signOutUser, type UserChanges } from './admin/administration.ts'
 import { setupRoutes } from './admin/setup-routes.ts'
 import { ensureSuperuser, type SuperuserNotice } from './admin/superuser.ts'
-import type { IdentityNeeds } from './deps.ts'
+import type { IdentityNeeds, LiveSession } from './deps.ts'
 import { notifyAllowance } from './notify-owner.ts'
 import { createProviders } from './oauth/providers.ts'
 import { oauthRoutes } from './oauth/routes.ts'
@@ -29,6 +29,7 @@ import { secondFactorRoutes } from './second-factors/routes.ts'
 import { type Authenticator, createAuthenticator } from './sessions/authenticate.ts'
 import { createKeyring } from './sessions/keyring.ts'
 import { sessionRoutes } from './sessions/routes.ts'
+import { listSessions } from './sessions/sessions.ts'
 import { type Credentials, checkCredentials } from './sign-in/credentials.ts'
 import { deviceCookie } from './sign-in/device-cookie.ts'
 import {
@@ -54,6 +55,10 @@ export type Identity = Room & {
   hasher: Hasher
   /** Implements PATCH of the admin room. */
   changeUser(actorId: string, userId: string, changes: UserChanges): Promise<User>
+  /** Ends all sessions of a user. @throws Problem 404 */
+  signOutUser(actorId: string, userId: string): Promise<void>
+  /** Lists the live sessions of a user, the most recently used first. */
+  listSessions(userId: string): Promise<LiveSession[]>
   /** Mails an invitation; see `account/invitations.ts`. */
   invite(actorId: string, email: string): Promise<void>
   listInvitations(): Promise<OpenInvitation[]>
@@ -134,6 +139,8 @@ export function createIdentity(
       setupRoutes(app, deps)
     },
     changeUser: (actorId, userId, changes) => changeUser(deps, actorId, userId, changes),
+    signOutUser: (actorId, userId) => signOutUser(deps, actorId, userId),
+    listSessions: (userId) => listSessions(deps, { userId, sessionId: null }),
     invite: (actorId, email) => invite(deps, actorId, email),
     listInvitations: () => listInvitations(deps),
     withdrawInvitation: (actorId, email) => withdrawInvitation(deps, actorId, email),

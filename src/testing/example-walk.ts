@@ -468,6 +468,7 @@ async function administer(walk: Walk): Promise<void> {
     subscription_tier: 'enterprise',
   })
   await app.settle()
+  await readCustomer(walk, root)
   const [message] = (await root.get('/api/admin/contact-messages')).body.messages
   const inbox = `/api/admin/contact-messages/${message.id}`
   await root.post(`${inbox}/assign`, { user_id: userId })
@@ -493,6 +494,19 @@ async function administer(walk: Walk): Promise<void> {
   await root.post('/api/admin/billing/sync')
   const { dead } = (await root.get('/api/admin/jobs')).body
   await root.post(`/api/admin/jobs/${dead[0].id}/retry`)
+}
+
+/** A superuser finds a subscriber, refunds a part of their payment and signs them out. */
+async function readCustomer(walk: Walk, root: Calls): Promise<void> {
+  const { app } = walk
+  const { users } = (await root.get(`/api/admin/users?find=${walk.mailOf('ada')}`)).body
+  const customer = `/api/admin/users/${users[0].id}`
+  const { payments } = (await root.get(customer)).body
+  const body = { amount: 100, reason: 'Slow answers on Monday' }
+  await root.post(`/api/admin/payments/${payments[0].id}/refund`, body)
+  await app.settle()
+  await root.get(`${customer}/events?about=money`)
+  await root.post(`${customer}/sign-out`)
 }
 
 /** A guest pays, and opens the new account with the mailed link. */

@@ -10,7 +10,7 @@ import {
 import type { ComponentType } from 'react'
 import type { USER_APP_PATHS } from '#app/user-app-paths.ts'
 import { createOfflineProblem } from './api/problem.ts'
-import type { AllUsageGrouping } from './api/types.ts'
+import type { AllUsageGrouping, SubscriptionStatus } from './api/types.ts'
 import { session } from './session/browser-session.ts'
 import { parseReturnPath } from './session/return-path.ts'
 import { ErrorPage } from './shell/error-page.tsx'
@@ -328,14 +328,14 @@ const appPages = [
     validateSearch: (
       search,
     ): {
-      tab?: 'usage' | 'money' | 'jobs' | 'switches' | 'invitations' | 'audit' | undefined
+      tab?: 'money' | 'jobs' | 'switches' | 'invitations' | 'audit' | undefined
       user?: string | undefined
       action?: string | undefined
       page?: number | undefined
       days?: 7 | 90 | undefined
       group_by?: AllUsageGrouping | undefined
     } => ({
-      tab: parseChoice(search.tab, ['usage', 'money', 'jobs', 'switches', 'invitations', 'audit']),
+      tab: parseChoice(search.tab, ['money', 'jobs', 'switches', 'invitations', 'audit']),
       user: parseText(search.user),
       action: parseText(search.action),
       page: parseNumber(search.page, 1, 1_000_000),
@@ -343,6 +343,41 @@ const appPages = [
       group_by: parseChoice(search.group_by, ['vendor', 'model', 'plan', 'user', 'outcome']),
     }),
     component: lazyPage(() => import('./admin/admin-page.tsx'), 'AdminPage'),
+  }),
+] as const
+
+const customersLayout = createRoute({
+  getParentRoute: () => appLayout,
+  id: 'customers',
+  component: lazyPage(() => import('./customers/customers-layout.tsx'), 'CustomersLayout'),
+})
+
+const customerPages = [
+  createRoute({
+    getParentRoute: () => customersLayout,
+    path: '/customers',
+    validateSearch: (
+      search,
+    ): {
+      q?: string | undefined
+      plan?: string | undefined
+      status?: SubscriptionStatus | undefined
+      page?: number | undefined
+    } => ({
+      q: parseText(search.q),
+      plan: parseText(search.plan),
+      status: parseChoice(search.status, ['free', 'active', 'past_due', 'cancelled']),
+      page: parseNumber(search.page, 1, 1_000_000),
+    }),
+    component: lazyPage(() => import('./customers/customers-page.tsx'), 'CustomersPage'),
+  }),
+  createRoute({
+    getParentRoute: () => customersLayout,
+    path: '/customers/$id',
+    validateSearch: (search): { about?: 'money' | 'account' | 'calls' | undefined } => ({
+      about: parseChoice(search.about, ['money', 'account', 'calls']),
+    }),
+    component: lazyPage(() => import('./customers/customer-page.tsx'), 'CustomerPage'),
   }),
 ] as const
 
@@ -429,7 +464,11 @@ const shopPages = [
 export const router = createRouter({
   routeTree: root.addChildren([
     publicLayout.addChildren(publicPages),
-    appLayout.addChildren([...appPages, shopLayout.addChildren(shopPages)]),
+    appLayout.addChildren([
+      ...appPages,
+      customersLayout.addChildren(customerPages),
+      shopLayout.addChildren(shopPages),
+    ]),
   ]),
   defaultPreload: 'intent',
   defaultErrorComponent: ErrorPage,

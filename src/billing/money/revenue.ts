@@ -51,6 +51,14 @@ export async function sumRevenueByCustomer(db: Db, span: Months): Promise<Custom
   return rows.map((row) => ({ ...row, ...toNumbers(row) }))
 }
 
+/** Returns the sums of one customer, by currency. */
+export async function sumCustomerRevenue(db: Db, userId: string, span: Months): Promise<Revenue[]> {
+  const { rows } = await sql<Revenue>`
+    select currency, ${SUMS} from (${selectMovements(span)}) as moved
+    where user_id = ${userId} group by currency order by currency`.execute(db)
+  return rows.map((row) => ({ ...row, ...toNumbers(row) }))
+}
+
 /** One payment, refund, lost dispute or fee. Amounts that leave the seller are negative. */
 export type Movement = {
   at: Instant

@@ -1,23 +1,16 @@
 // User administration for superusers; the admin room owns the routes.
-import { sql } from 'kysely'
 import { recordAudit } from '#audit/audit.ts'
 import type { Tier } from '#catalogue/catalogue.ts'
 import { DAY_MS, plus } from '#platform/clock.ts'
-import { type Db, forUpdate, matchPrefix, transaction } from '#platform/db/db.ts'
-import {
-  COUNTED_MAX,
-  countRows,
-  nextCursor,
-  type PageOf,
-  readCursor,
-} from '#platform/http/keyset.ts'
+import { type Db, forUpdate, transaction } from '#platform/db/db.ts'
+import { nextCursor, type PageOf, readCursor } from '#platform/http/keyset.ts'
 import type { Platform } from '#platform/platform.ts'
 import { type NotifyDeps, notifyOwner } from '../notify-owner.ts'
 import { identityProblem } from '../problems.ts'
 import { type RevocationDeps, revokeSessions } from '../sessions/revocation.ts'
 import { announceUserChange } from '../user-changes.ts'
 import { countRecentUsers, countUsers, findDayEdges } from '../user-counts.ts'
-import { emailKey, isSuperuser, type User, updateUser } from '../users.ts'
+import { isSuperuser, lockUser, type User, updateUser } from '../users.ts'
 
 export type UserChanges = {
   is_active?: boolean | undefined
@@ -86,6 +79,24 @@ export async function changeUser(
       at: now,
     })
     return changed
+  })
+}
+
+/** Ends a user's sessions, also the storefront's. @throws Problem 404 */
+export async function signOutUser(
+  deps: RevocationDeps & Pick<Platform, 'db'>,
+  actorId: string,
+  userId: string,
+): Promise<void> {
+  await transaction(deps.db, async (tx) => {
+    if (!(await lockUser(tx, userId))) throw identityProblem('user_not_found')
+    await revokeSessions(deps, tx, userId)
+    await recordAudit(tx, {
+      actorId,
+      action: 'user.signed-out',
+      subject: `user:${userId}`,
+      at: deps.clock.now(),
+    })
   })
 }
 
@@ -162,54 +173,6 @@ export async function listUsers(db: Db, { page, limit, cursor }: PageOf): Promis
   }
 }
 
-/** Limits the scan of a search to about 20 ms on SQLite, which serves no other user meanwhile. */
-export const SEARCHED_MAX = 100_000
-
-/**
- * Finds the user with that id. Otherwise finds users whose address begins with `find`; then, among
- * the newest `SEARCHED_MAX` users, those with every word in their address or name, ignoring case.
- * Addresses that begin with `find` come first.
- */
-export async function findUsers(db: Db, find: string, { page, limit }: PageOf): Promise<UserPage> {
-  const begins = matchPrefix(db, 'email_key', emailKey(find))
-  const beginning = db.selectFrom('users').select('id').where(begins.where).limit(COUNTED_MAX)
-  const newest = db
-    .selectFrom('users')
-    .select(['id', 'search_text'])
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(SEARCHED_MAX)
-  const words = find.toLowerCase().split(/\s+/).map(containing)
-  const having = db
-    .selectFrom(newest.as('newest'))
-    .select('id')
-    .where((e) => e.and(words))
-    .limit(COUNTED_MAX)
-  // A union, because PostgreSQL would read the whole table for `or`.
-  const matching = db
-    .selectFrom(beginning.as('beginning_so'))
-    .select('id')
-    .union(db.selectFrom(having.as('having_words')).select('id'))
-  const found = db
-    .selectFrom('users')
-    .where((e) => (UUID.test(find) ? e('id', '=', find.toLowerCase()) : e('id', 'in', matching)))
-  const total = await countRows(db, found)
-  const offset = (page - 1) * limit
-  const inOrder = found
-    .select(LISTED)
-    .orderBy(sql`case when ${begins.where} then 0 else 1 end`)
-    .orderBy(begins.orderBy)
-  const users = offset >= total ? [] : await inOrder.offset(offset).limit(limit).execute()
-  return { users, total, page, limit, pages: Math.ceil(total / limit), next_cursor: null }
-}
-
-function containing(word: string) {
-  const pattern = `%${word.replace(/[\\%_]/g, '\\$&')}%`
-  return sql<boolean>`search_text like ${pattern} escape '\\'`
-}
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
 /**
  * Reads a page by number. It skips whole days by their stored counts and starts at the nearer edge
  * of the page's days, so a late page costs as little as an early one.
@@ -259,7 +222,8 @@ function usersBelow(db: Db, cursor: string, limit: number): Promise<ListedUser[]
     .execute()
 }
 
-const LISTED = [
+/** The columns of listed users. */
+export const LISTED = [
   'id',
   'email',
   'full_name',

@@ -28,6 +28,7 @@ test('the owner is told of each sale once', async (t) => {
   assert.equal(licenses.length, 2)
   assert.ok(licenses.some(({ text }) => /Your license key stays the same/.test(text)))
   assert.ok(licenses.every(({ text }) => /Paid: \$/.test(text) && /Order: /.test(text)))
+  assert.ok(licenses.every(({ text }) => /Receipt: https?:\/\//.test(text)))
 })
 
 test('a buyer is told when their license is revoked, by the seller or by a lost dispute', async (t) => {

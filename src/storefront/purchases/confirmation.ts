@@ -4,8 +4,13 @@ import type { Tier } from '#catalogue/catalogue.ts'
 import { findUser, type User } from '#identity/users.ts'
 import type { Mail } from '#mail/mail.ts'
 import { findClaimable, issueClaim } from '../claims/claims.ts'
-import { findInvoiceUrl, findPayer, type PaymentDeps } from '../payments/payments.ts'
-import { type ClaimLink, paidTwiceEmail, purchaseEmail } from './emails.ts'
+import {
+  findInvoiceUrl,
+  findPayer,
+  findReceiptUrl,
+  type PaymentDeps,
+} from '../payments/payments.ts'
+import { type Bill, type ClaimLink, paidTwiceEmail, purchaseEmail } from './emails.ts'
 import { openLicenseKey } from './purchases.ts'
 import * as store from './store.ts'
 
@@ -23,10 +28,10 @@ export async function confirmPurchase(
   // If the account was deleted before the payment arrived, the payer still gets the purchase.
   const to = user?.email ?? (await findPayer(deps, purchase))
   if (!to) return log.error({ purchase: purchase.id }, 'a purchase has nobody to send its key to')
-  const invoiceUrl = await readInvoiceUrl(deps, purchase)
+  const bill = await readBill(deps, purchase)
   const email = purchaseEmail(deps, to, purchase, {
     licenseKey: openLicenseKey(secrets, purchase),
-    invoiceUrl,
+    bill,
     claim: user && (await createClaimLink(deps, purchase, user)),
   })
   await mail.deliver(email, messageId)
@@ -42,11 +47,18 @@ async function createClaimLink(
 }
 
 /**
- * Returns null when the sale has no invoice, or the processor does not answer, because the email
- * with the key must not wait.
+ * Returns the invoice, or the processor's receipt where the sale has none. Null for a free sale, or
+ * when the processor does not answer, because the email with the key must not wait.
  */
-function readInvoiceUrl(deps: Deps, purchase: store.PurchaseRow): Promise<string | null> {
-  return withTimeout(findInvoiceUrl(deps, purchase)).catch((error) => {
+async function readBill(deps: Deps, purchase: store.PurchaseRow): Promise<Bill | null> {
+  if (!deps.processor) return null
+  const find = async (): Promise<Bill | null> => {
+    const invoice = await findInvoiceUrl(deps, purchase)
+    if (invoice !== null) return { name: 'Invoice', url: invoice }
+    const receipt = await findReceiptUrl(deps, purchase)
+    return receipt === null ? null : { name: 'Receipt', url: receipt }
+  }
+  return withTimeout(find()).catch((error) => {
     deps.log.warn(
       { err: error, purchase: purchase.id },
       'a purchase is confirmed without the link to its invoice',

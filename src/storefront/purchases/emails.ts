@@ -12,16 +12,15 @@ const HOW_TO_OPEN =
   'The ZIP is encrypted with AES-256. Its password is your license key, including the dashes. Windows: open it with 7-Zip or WinZip. ' +
   'macOS: open it with Keka, or run “bsdtar -xf FILE” in Terminal. Linux: run “7z x FILE” or “bsdtar -xf FILE”. “unzip” and the macOS Archive Utility cannot open it.'
 
+/** The invoice or the receipt of a purchase. */
+export type Bill = { name: 'Invoice' | 'Receipt'; url: string }
+
 /** Contains the license key, the link to the download, and instructions for the ZIP. */
 export function purchaseEmail(
   { config, productList }: EmailDeps,
   to: string,
   purchase: PurchaseRow,
-  {
-    licenseKey,
-    invoiceUrl,
-    claim,
-  }: { licenseKey: string; invoiceUrl: string | null; claim: ClaimLink | null },
+  { licenseKey, bill, claim }: { licenseKey: string; bill: Bill | null; claim: ClaimLink | null },
 ): Email {
   const name = `${getBrand(config)} ${productList.getName(purchase.tier)}`
   return composeEmail({
@@ -38,7 +37,7 @@ export function purchaseEmail(
       ['Paid', formatMoney(inUnits(purchase.amount_cents, purchase.currency), purchase.currency)],
       ['Order', purchase.id],
       ['Date', purchase.created_at.slice(0, 10)],
-      ...(invoiceUrl === null ? [] : [['Invoice', invoiceUrl] as [string, string]]),
+      ...(bill === null ? [] : [[bill.name, bill.url] as [string, string]]),
       ['Downloads', String(purchase.max_downloads)],
       ['Updates until', purchase.entitled_until?.slice(0, 10) ?? 'no end'],
     ],

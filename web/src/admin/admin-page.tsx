@@ -7,7 +7,6 @@ import {
   IconPower,
   IconProgressBolt,
   IconScale,
-  IconUsers,
 } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
@@ -26,11 +25,10 @@ import { Invitations } from './invitations.tsx'
 import { Jobs } from './jobs.tsx'
 import { Money } from './money.tsx'
 import { Switches } from './switches.tsx'
-import { UserTable } from './user-table.tsx'
 
 const route = getRouteApi('/app/admin')
-/** The users tab is the default, so the address leaves it out. */
-const TABS = ['usage', 'money', 'jobs', 'switches', 'invitations', 'audit'] as const
+/** The usage tab is the default, so the address leaves it out. */
+const TABS = ['money', 'jobs', 'switches', 'invitations', 'audit'] as const
 
 export function AdminPage() {
   const { is_superuser: superuser } = useUser()
@@ -52,7 +50,7 @@ function Forbidden() {
 }
 
 function AdminPanel() {
-  const { tab = 'users' } = route.useSearch()
+  const { tab = 'usage' } = route.useSearch()
   const navigate = useNavigate()
   const stats = useQuery({
     queryKey: ['admin', 'stats'],
@@ -63,7 +61,7 @@ function AdminPanel() {
   if (stats.error instanceof ApiProblem && stats.error.code === 'not_superuser')
     return <Forbidden />
   return (
-    <Page title="Admin" lead="Users, usage and billing." wide>
+    <Page title="Admin" lead="Usage, billing, jobs and switches." wide>
       <Box mb="md">
         <Loaded query={stats} skeleton={<StatsSkeleton />}>
           {(data) => (
@@ -88,9 +86,6 @@ function AdminPanel() {
         }
       >
         <Tabs.List mb="md">
-          <Tabs.Tab value="users" leftSection={<IconUsers size={18} aria-hidden />}>
-            Users
-          </Tabs.Tab>
           <Tabs.Tab value="usage" leftSection={<IconChartBar size={18} aria-hidden />}>
             Usage
           </Tabs.Tab>
@@ -110,9 +105,6 @@ function AdminPanel() {
             Audit
           </Tabs.Tab>
         </Tabs.List>
-        <Tabs.Panel value="users">
-          <UserTable />
-        </Tabs.Panel>
         <Tabs.Panel value="usage">
           <AllUsage />
         </Tabs.Panel>

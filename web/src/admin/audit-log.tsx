@@ -9,8 +9,8 @@ import { formatTime } from '../components/format.ts'
 import { TextLink } from '../components/links.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
+import { Pages, usePage } from '../components/pages.tsx'
 import { ScrollX } from '../components/scroll-x.tsx'
-import { Pages, usePage } from './pages.tsx'
 
 const route = getRouteApi('/app/admin')
 
@@ -115,7 +115,7 @@ function Row({ entry }: { entry: AdminAuditEntry }) {
 function Person({ id, email }: { id: string | null; email: string | null }) {
   if (id === null) return '–'
   return (
-    <TextLink to="/admin" search={{ user: id }} style={{ overflowWrap: 'anywhere' }}>
+    <TextLink to="/customers/$id" params={{ id }} style={{ overflowWrap: 'anywhere' }}>
       {email ?? id}
     </TextLink>
   )

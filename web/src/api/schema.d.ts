@@ -36,7 +36,7 @@ export type AdminAuditEntry = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type AdminError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'emailed_code_wrong' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'superuser_unverified' | 'account_appeared' | 'unknown_price' | 'unknown_promotion_code' | 'promotion_code_used' | 'trial_needs_verified_email' | 'no_subscription' | 'same_plan' | 'payment_due' | 'subscription_ending' | 'subscription_pausing' | 'subscription_paused' | 'subscription_disputed' | 'not_pausable' | 'nothing_to_resume' | 'shorter_interval' | 'smaller_longer' | 'change_pending' | 'preview_outdated' | 'payment_refused' | 'payment_to_confirm' | 'nothing_to_refund' | 'refund_too_large' | 'invalid_unsubscribe_link' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only' | 'not_signed_in' | 'field_missing' | 'cross_site' | 'tier_invalid' | 'already_owned' | 'not_an_upgrade' | 'not_renewable' | 'promotion_code_unusable' | 'contact_message_not_found' | 'discount_code_taken' | 'discount_not_found' | 'waiver_outdated' | 'optout_link_invalid' | 'claim_link_invalid' | 'claim_needs_sign_in' | 'claim_of_another_account' | 'withdrawal_not_found' | 'not_for_sale' | 'checkout_busy' | 'purchase_not_found' | 'no_invoice' | 'purchase_upgraded' | 'purchase_not_restorable' | 'purchase_ended' | 'not_an_extension' | 'no_active_purchase' | 'purchase_id_invalid' | 'payment_disputed' | 'download_limit_reached' | 'download_cooldown' | 'resume_limit_reached' | 'range_not_satisfiable' | 'product_files_missing' | 'zip_failed' | 'products_fixed' | 'product_not_found' | 'product_exists' | 'product_slug_taken' | 'product_changed' | 'release_refused' | 'release_exists' | 'release_incomplete' | 'release_not_draft' | 'release_not_publishable' | 'release_not_published' | 'release_not_stored' | 'license_not_found' | 'license_revoked' | 'activations_full' | 'activation_not_found' | 'not_activated' | 'release_limit_reached' | 'download_token_not_found' | 'token_limit_reached' | 'download_credential_invalid' | 'release_not_found' | 'daily_limit_reached' | 'contact_notification_failed' | 'job_not_found' | 'switch_not_found' | 'switch_subject_unknown' | 'switch_limit_reached'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'emailed_code_wrong' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'superuser_unverified' | 'account_appeared' | 'unknown_price' | 'unknown_promotion_code' | 'promotion_code_used' | 'trial_needs_verified_email' | 'no_subscription' | 'same_plan' | 'payment_due' | 'subscription_ending' | 'subscription_pausing' | 'subscription_paused' | 'subscription_disputed' | 'not_pausable' | 'nothing_to_resume' | 'shorter_interval' | 'smaller_longer' | 'change_pending' | 'preview_outdated' | 'payment_refused' | 'payment_to_confirm' | 'nothing_to_refund' | 'refund_too_large' | 'invalid_unsubscribe_link' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only' | 'not_signed_in' | 'field_missing' | 'cross_site' | 'tier_invalid' | 'already_owned' | 'not_an_upgrade' | 'not_renewable' | 'promotion_code_unusable' | 'contact_message_not_found' | 'discount_code_taken' | 'discount_not_found' | 'waiver_outdated' | 'optout_link_invalid' | 'claim_link_invalid' | 'claim_needs_sign_in' | 'claim_of_another_account' | 'withdrawal_not_found' | 'not_for_sale' | 'checkout_busy' | 'purchase_not_found' | 'no_invoice' | 'purchase_upgraded' | 'purchase_not_restorable' | 'purchase_ended' | 'not_an_extension' | 'no_active_purchase' | 'purchase_id_invalid' | 'payment_disputed' | 'download_limit_reached' | 'download_cooldown' | 'resume_limit_reached' | 'range_not_satisfiable' | 'product_files_missing' | 'zip_failed' | 'products_fixed' | 'product_not_found' | 'product_exists' | 'product_slug_taken' | 'product_changed' | 'release_refused' | 'release_exists' | 'release_incomplete' | 'release_not_draft' | 'release_not_publishable' | 'release_not_published' | 'release_not_stored' | 'license_not_found' | 'license_revoked' | 'activations_full' | 'activation_not_found' | 'not_activated' | 'release_limit_reached' | 'download_token_not_found' | 'token_limit_reached' | 'download_credential_invalid' | 'release_not_found' | 'daily_limit_reached' | 'contact_notification_failed' | 'payment_not_found' | 'job_not_found' | 'switch_not_found' | 'switch_subject_unknown' | 'switch_limit_reached'
 }
 
 export type AdminUser = {
@@ -1098,6 +1098,133 @@ export type CreateResponseRequest = {
   [other: string]: unknown
 }
 
+export type Customer = {
+  id: string
+  email: string
+  full_name: string | null
+  is_active: boolean
+  is_verified: boolean
+  is_superuser: boolean
+  subscription_status: SubscriptionStatus
+  subscription_tier: string
+  tier_override: string | null
+  created_at: string
+  last_login_at: string | null
+  subscription: CustomerSubscription | null
+  margin_30d: CustomerMargin
+  /** The newest payments of subscriptions */
+  payments: Array<CustomerPayment>
+  usage_30d: CustomerUsage
+  keys: Array<CustomerKey>
+  sessions: Array<CustomerSession>
+}
+
+export type CustomerDay = {
+  day: string
+  requests: number
+  cost_usd: number
+}
+
+export type CustomerEvent = {
+  at: string
+  kind: 'payment' | 'refund' | 'dispute' | 'invoice' | 'purchase' | 'call' | 'audit'
+  id: string
+  /** In minor units of the currency */
+  amount_cents: number | null
+  currency: string | null
+  tier: string | null
+  /** Of a refund, a dispute, an invoice or a purchase; of a call */
+  status: string | null
+  /** The number of an invoice, the reason of a refund or a dispute, the error code of a call */
+  detail: string | null
+  model: string | null
+  /** The purchase that it is about */
+  order_id: string | null
+  /** Of the audit log */
+  action: string | null
+  /** The other account that did it, as a superuser */
+  actor_email: string | null
+  /** The other account that it was done to */
+  subject_email: string | null
+  data: JsonObject | null
+}
+
+export type CustomerKey = {
+  id: string
+  name: string
+  key_prefix: string
+  is_active: boolean
+  created_at: string
+  last_used_at: string | null
+  expires_at: string | null
+}
+
+/** Of the last 30 days */
+export type CustomerMargin = {
+  /** Payments less refunds, lost disputes, fees and taxes */
+  revenue: Array<CustomerRevenue>
+  /** Of the models, from the price list */
+  cost_usd: number
+  /** Null with revenue in other currencies */
+  margin_usd: number | null
+}
+
+export type CustomerPayment = {
+  /** The id at the processor */
+  id: string
+  /** In minor units of the currency */
+  amount_cents: number
+  /** In minor units of the currency */
+  refunded_cents: number
+  currency: string
+  tier: string | null
+  invoice: string | null
+  dispute: string | null
+  paid_at: string
+}
+
+export type CustomerRevenue = {
+  /** In minor units of the currency */
+  cents: number
+  currency: string
+}
+
+export type CustomerSession = {
+  id: string
+  user_agent: string | null
+  ip_address: string | null
+  created_at: string
+  last_used_at: string
+}
+
+export type CustomerSubscription = {
+  /** The id at the processor */
+  id: string
+  tier: string | null
+  processor_status: string | null
+  /** In minor units of the currency */
+  price_cents: number | null
+  currency: string | null
+  interval: string | null
+  mrr: MonthlyRevenue | null
+  started_at: string | null
+  period_end_at: string | null
+  trial_end_at: string | null
+  past_due_at: string | null
+  payment_error: string | null
+  is_cancel_at_period_end: boolean
+  ended_at: string | null
+  card_last4: string | null
+  card_expires_at: string | null
+}
+
+export type CustomerUsage = {
+  requests: number
+  failed: number
+  tokens: number
+  days: Array<CustomerDay>
+}
+
 export type DeadJob = {
   id: string
   kind: string
@@ -1608,6 +1735,11 @@ export type ListContactMessagesResponse = {
   next_cursor: string | null
 }
 
+export type ListCustomerEventsResponse = {
+  events: Array<CustomerEvent>
+  next_before: string | null
+}
+
 export type ListDiscountsResponse = {
   discounts: Array<Discount>
 }
@@ -1788,6 +1920,13 @@ export type ModelList = {
 export type ModelPrices = {
   input_usd_per_million: number
   output_usd_per_million: number
+}
+
+/** The price of a month, before discounts and taxes; null unless it is paid */
+export type MonthlyRevenue = {
+  /** In minor units of the currency */
+  cents: number
+  currency: string
 }
 
 export type OAuthLink = {
@@ -2234,6 +2373,18 @@ export type RefundOrderRequest = {
   amount?: number
   /** For the audit log */
   reason: string
+}
+
+export type RefundPaymentRequest = {
+  /** In minor units of the currency; without it, everything that is left */
+  amount?: number
+  /** For the audit log */
+  reason: string
+}
+
+export type RefundedPayment = {
+  amount_cents: number
+  currency: string
 }
 
 export type RegisterUserRequest = {
@@ -3235,15 +3386,6 @@ export type Paths = {
     '/api/admin/stats': {
       reply: GetStatsResponse
     }
-    '/api/admin/users': {
-      query?: {
-        find?: string
-        page?: number
-        limit?: number
-        cursor?: string
-      }
-      reply: ListUsersResponse
-    }
     '/api/admin/audit': {
       query?: {
         user_id?: string
@@ -3257,8 +3399,35 @@ export type Paths = {
     '/api/admin/invitations': {
       reply: ListInvitationsResponse
     }
+    '/api/admin/users/{id}': {
+      path: {
+        id: string
+      }
+      reply: Customer
+    }
     '/api/admin/jobs': {
       reply: ListJobsResponse
+    }
+    '/api/admin/users': {
+      query?: {
+        find?: string
+        plan?: Tier
+        status?: SubscriptionStatus
+        page?: number
+        limit?: number
+        cursor?: string
+      }
+      reply: ListUsersResponse
+    }
+    '/api/admin/users/{id}/events': {
+      path: {
+        id: string
+      }
+      query?: {
+        about?: 'money' | 'account' | 'calls'
+        before?: string
+      }
+      reply: ListCustomerEventsResponse
     }
     '/api/admin/usage': {
       query?: {
@@ -3605,6 +3774,19 @@ export type Paths = {
         id: string
       }
       reply: RetryJobResponse
+    }
+    '/api/admin/users/{id}/sign-out': {
+      path: {
+        id: string
+      }
+      reply: Message
+    }
+    '/api/admin/payments/{id}/refund': {
+      path: {
+        id: string
+      }
+      body: RefundPaymentRequest
+      reply: RefundedPayment
     }
     '/api/admin/switches': {
       body: SwitchOffRequest

@@ -12,6 +12,7 @@ import {
   IconShieldCog,
   IconTerminal2,
   IconUserCircle,
+  IconUsers,
 } from '@tabler/icons-react'
 
 export type NavItem = {
@@ -27,6 +28,7 @@ export type NavItem = {
     | '/billing'
     | '/account'
     | '/admin'
+    | '/customers'
     | '/shop'
   label: string
   icon: Icon
@@ -71,7 +73,14 @@ const ADMIN: NavItem = {
   to: '/admin',
   label: 'Admin',
   icon: IconShieldCog,
-  about: 'Users, usage, switches',
+  about: 'Usage, jobs, switches',
+}
+
+const CUSTOMERS: NavItem = {
+  to: '/customers',
+  label: 'Customers',
+  icon: IconUsers,
+  about: 'Find a customer, refund, sign out',
 }
 
 const SHOP: NavItem = {
@@ -85,7 +94,7 @@ const SHOP: NavItem = {
 export function listGroups(isSuperuser: boolean): { title: string; items: NavItem[] }[] {
   return [
     { title: 'Build', items: BUILD },
-    { title: 'You', items: isSuperuser ? [PLAN, SHOP, ADMIN] : [PLAN] },
+    { title: 'You', items: isSuperuser ? [PLAN, CUSTOMERS, SHOP, ADMIN] : [PLAN] },
   ]
 }
 

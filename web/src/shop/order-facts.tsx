@@ -1,10 +1,9 @@
 import { Link } from '@tanstack/react-router'
-import { type ReactNode, useId } from 'react'
 import type { OrderDetail } from '../api/types.ts'
-import { CopyIcon } from '../components/copy.tsx'
 import { formatDay, formatTime } from '../components/format.ts'
 import { TextLink } from '../components/links.tsx'
 import { formatAmount } from './amount.ts'
+import { CopiedFact, Fact, Panel } from './facts.tsx'
 import classes from './order-page.module.css'
 import { OrderStatusBadge } from './order-status.tsx'
 import { useTierNames } from './products-query.ts'
@@ -81,8 +80,12 @@ function Buyer({ order: { user_id, email, waiver } }: { order: OrderDetail }) {
     >
       <dl>
         <Fact label="Email">
-          {email ? (
-            <TextLink to="/admin" search={{ user: email }} size="sm">
+          {user_id && email ? (
+            <TextLink to="/customers/$id" params={{ id: user_id }} size="sm">
+              {email}
+            </TextLink>
+          ) : email ? (
+            <TextLink to="/customers" search={{ q: email }} size="sm">
               {email}
             </TextLink>
           ) : (
@@ -121,38 +124,5 @@ function Chain({ order }: { order: OrderDetail }) {
         ))}
       </ul>
     </Panel>
-  )
-}
-
-type PanelProps = { title: string; aside?: ReactNode; children: ReactNode }
-
-function Panel({ title, aside, children }: PanelProps) {
-  const id = useId()
-  return (
-    <section aria-labelledby={id} className={classes.panel}>
-      <div className={classes.head}>
-        <h2 id={id}>{title}</h2>
-        {aside}
-      </div>
-      {children}
-    </section>
-  )
-}
-
-function Fact({ label, children }: { label: string; children: ReactNode }) {
-  return (
-    <>
-      <dt>{label}</dt>
-      <dd>{children}</dd>
-    </>
-  )
-}
-
-function CopiedFact({ label, value }: { label: string; value: string }) {
-  return (
-    <Fact label={label}>
-      <span className="mono">{value}</span>
-      <CopyIcon value={value} what={`${label.toLowerCase()} ID`} />
-    </Fact>
   )
 }

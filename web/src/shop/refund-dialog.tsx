@@ -7,22 +7,40 @@ import { FormDialog } from './form-dialog.tsx'
 import { type OrderDialogProps, ReasonField } from './order-dialogs.tsx'
 import { storeOrder } from './orders-query.ts'
 
-/** Refunds all that is left, or a part. The amount stands on the button. */
+/** Refunds the payment of an order. */
 export function RefundDialog({ order, onClose }: OrderDialogProps) {
   const { id, currency, amount_cents, refunded_cents } = order
-  const leftCents = amount_cents - refunded_cents
+  return (
+    <RefundForm
+      currency={currency}
+      leftCents={amount_cents - refunded_cents}
+      effects={{
+        whole: 'The license key and the downloads stop working, and the buyer gets an email.',
+        part: 'The license stays valid, and the buyer gets an email.',
+      }}
+      onClose={onClose}
+      onRefund={async (body) =>
+        storeOrder(await api.post('/api/admin/purchases/{id}/refund', body, { path: { id } }))
+      }
+    />
+  )
+}
+
+type RefundFormProps = {
+  currency: string
+  leftCents: number
+  /** What follows from a refund of all that is left, and of a part. */
+  effects: { whole: string; part: string }
+  onClose: () => void
+  onRefund: (body: { reason: string; amount?: number }) => Promise<unknown>
+}
+
+/** Refunds all that is left, or a part. The amount stands on the button. */
+export function RefundForm({ currency, leftCents, effects, onClose, onRefund }: RefundFormProps) {
   const [amount, setAmount] = useState<string | number>(inUnits(leftCents, currency))
   const [reason, setReason] = useState('')
   const cents = inMinorUnits(Number(amount), currency)
   const isWhole = cents >= leftCents
-  const run = async () =>
-    storeOrder(
-      await api.post(
-        '/api/admin/purchases/{id}/refund',
-        { reason, ...(isWhole ? {} : { amount: cents }) },
-        { path: { id } },
-      ),
-    )
   return (
     <FormDialog
       title="Refund"
@@ -30,7 +48,7 @@ export function RefundDialog({ order, onClose }: OrderDialogProps) {
       done={`${formatAmount(cents, currency)} refunded`}
       isDangerous
       onClose={onClose}
-      onSubmit={run}
+      onSubmit={() => onRefund({ reason, ...(isWhole ? {} : { amount: cents }) })}
     >
       <Stack gap="sm">
         <NumberInput
@@ -49,9 +67,7 @@ export function RefundDialog({ order, onClose }: OrderDialogProps) {
         />
         <ReasonField value={reason} onChange={setReason} />
         <Text size="sm" c="dimmed" role="status">
-          {isWhole
-            ? 'The license key and the downloads stop working, and the buyer gets an email.'
-            : 'The license stays valid, and the buyer gets an email.'}
+          {isWhole ? effects.whole : effects.part}
         </Text>
       </Stack>
     </FormDialog>

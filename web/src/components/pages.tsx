@@ -1,13 +1,11 @@
 import { Group, Pagination, Text } from '@mantine/core'
-import { getRouteApi } from '@tanstack/react-router'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import type { ListUsersResponse } from '../api/types.ts'
-import { plural } from '../components/format.ts'
-
-const route = getRouteApi('/app/admin')
+import { plural } from './format.ts'
 
 /** Returns the list's page from the address. */
 export function usePage(): number {
-  return route.useSearch().page ?? 1
+  return useSearch({ strict: false, select: ({ page }) => page }) ?? 1
 }
 
 type PagesProps = {
@@ -16,8 +14,9 @@ type PagesProps = {
   several?: string
 }
 
+/** The end of a list that is read page by page. */
 export function Pages({ paged, what, several }: PagesProps) {
-  const navigate = route.useNavigate()
+  const navigate = useNavigate()
   return (
     <Group justify="space-between" mt="md">
       <Text c="dimmed" size="sm">
@@ -29,6 +28,7 @@ export function Pages({ paged, what, several }: PagesProps) {
           value={paged.page}
           onChange={(page) =>
             void navigate({
+              to: '.',
               search: (search) => ({ ...search, page: page === 1 ? undefined : page }),
               resetScroll: false,
             })

@@ -1,0 +1,184 @@
+/** Customers for superusers: search, one customer with their events, sign-out and refunds. */
+import { Type } from 'typebox'
+import { recordAudit } from '#audit/audit.ts'
+import type { Billing } from '#billing/billing.ts'
+import { findPayment } from '#billing/money/payments.ts'
+import { listUsers } from '#identity/admin/administration.ts'
+import { findUsers, SEARCHED_MAX } from '#identity/admin/user-search.ts'
+import type { Identity } from '#identity/identity.ts'
+import { identityProblem } from '#identity/problems.ts'
+import { requireFreshSignIn } from '#identity/sign-in/step-up.ts'
+import { findUser, SubscriptionStatus } from '#identity/users.ts'
+import { plus } from '#platform/clock.ts'
+import { transaction } from '#platform/db/db.ts'
+import { requireCaller } from '#platform/http/access-control.ts'
+import type { App } from '#platform/http/app.ts'
+import { COUNTED_MAX, Paged, PageQuery } from '#platform/http/keyset.ts'
+import {
+  Instant,
+  InstantInput,
+  Message,
+  Named,
+  Nullable,
+  OneOf,
+  Uuid,
+} from '#platform/http/schema.ts'
+import type { Platform } from '#platform/platform.ts'
+import { ABOUT, CustomerEvent, listCustomerEvents } from './customer-events.ts'
+import { findReferencedUsers } from './customer-search.ts'
+import { CustomerView, ListedUser, readCustomer } from './customers.ts'
+import { adminProblem } from './problems.ts'
+
+const tags = ['admin']
+const params = Type.Object({ id: Uuid })
+
+type Needs = Pick<Platform, 'config' | 'db' | 'clock' | 'secrets'> & {
+  identity: Identity
+  billing: Pick<Billing, 'refundPayment'>
+}
+
+export function adminCustomerRoutes(app: App, deps: Needs): void {
+  const { config, db, clock, identity } = deps
+  const Tier = Named('Tier', OneOf(...config.catalogue.plans.map(({ tier }) => tier)))
+
+  app.get(
+    '/api/admin/users',
+    {
+      schema: {
+        operationId: 'listUsers',
+        tags,
+        summary: 'List users, newest first, or search and filter them',
+        querystring: Type.Object({
+          find: Type.Optional(
+            Type.String({
+              maxLength: 254,
+              description: `The beginning of an address, or words of an address or name (searched in the newest ${SEARCHED_MAX.toLocaleString('en')} users). As a whole value: an id of a user, a request, an order or a payment; a license key; an invoice’s number or id; the last four digits of a card. Counts up to ${COUNTED_MAX.toLocaleString('en')} results and returns no cursors`,
+            }),
+          ),
+          plan: Type.Optional(Tier),
+          status: Type.Optional(SubscriptionStatus),
+          ...PageQuery,
+        }),
+        response: { 200: Type.Object({ users: Type.Array(ListedUser), ...Paged }) },
+      },
+      config: { access: 'superuser' },
+    },
+    async ({ query: { find = '', plan, status, ...asked } }) => {
+      const text = find.trim()
+      if (text === '' && plan === undefined && status === undefined) return listUsers(db, asked)
+      const ids = text === '' ? [] : await findReferencedUsers(deps, text)
+      return findUsers(db, text, asked, { ids, plan, status })
+    },
+  )
+
+  app.get(
+    '/api/admin/users/:id',
+    {
+      schema: {
+        operationId: 'getCustomer',
+        tags,
+        summary: 'Show a user with subscription, margin, usage, keys and sessions',
+        params,
+        response: { 200: CustomerView },
+      },
+      config: { access: 'superuser' },
+    },
+    ({ params: { id } }) => readCustomer(deps, id),
+  )
+
+  app.get(
+    '/api/admin/users/:id/events',
+    {
+      schema: {
+        operationId: 'listCustomerEvents',
+        tags,
+        summary: 'List a user’s payments, purchases, account events and failed calls, newest first',
+        params,
+        querystring: Type.Object({
+          about: Type.Optional(OneOf(...ABOUT)),
+          before: Type.Optional(InstantInput),
+        }),
+        response: {
+          200: Type.Object({
+            events: Type.Array(CustomerEvent),
+            next_before: Nullable(Instant),
+          }),
+        },
+      },
+      config: { access: 'superuser' },
+    },
+    async ({ params: { id }, query: { about, before } }) => {
+      if (!(await findUser(db, id))) throw identityProblem('user_not_found')
+      const last = before === undefined ? plus(clock.now(), 1) : new Date(before).toISOString()
+      return listCustomerEvents(deps, id, { before: last, about })
+    },
+  )
+
+  app.post(
+    '/api/admin/users/:id/sign-out',
+    {
+      schema: {
+        operationId: 'signOutUser',
+        tags,
+        summary: 'End all sessions of a user; needs a fresh sign-in',
+        description: 'API keys continue to work. Open password resets end as well.',
+        params,
+        response: { 200: Message },
+      },
+      config: { access: 'superuser' },
+    },
+    async (request) => {
+      const caller = requireCaller(request)
+      await requireFreshSignIn(deps, caller)
+      await identity.signOutUser(caller.userId, request.params.id)
+      return { message: 'All sessions ended' }
+    },
+  )
+
+  app.post(
+    '/api/admin/payments/:id/refund',
+    {
+      schema: {
+        operationId: 'refundPayment',
+        tags,
+        summary: 'Refund a payment of a subscription or a part of it; needs a fresh sign-in',
+        description: 'Purchases are refunded by `POST /api/admin/purchases/{id}/refund`.',
+        params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 255 }) }),
+        body: Type.Object({
+          amount: Type.Optional(
+            Type.Integer({
+              minimum: 1,
+              description: 'In minor units of the currency; without it, everything that is left',
+            }),
+          ),
+          reason: Type.String({ minLength: 1, maxLength: 500, description: 'For the audit log' }),
+        }),
+        response: {
+          200: Type.Object(
+            { amount_cents: Type.Integer(), currency: Type.String() },
+            { title: 'RefundedPayment' },
+          ),
+        },
+      },
+      config: { access: 'superuser' },
+    },
+    async (request) => {
+      const caller = requireCaller(request)
+      const { amount, reason } = request.body
+      await requireFreshSignIn(deps, caller)
+      const payment = await findPayment(db, request.params.id)
+      if (payment?.kind !== 'subscription') throw adminProblem('payment_not_found')
+      const { amountCents, currency } = await deps.billing.refundPayment(payment.id, amount)
+      await transaction(db, (tx) =>
+        recordAudit(tx, {
+          actorId: caller.userId,
+          action: 'payment.refunded',
+          subject: `user:${payment.user_id ?? 'deleted'}`,
+          data: { payment: payment.id, amount_cents: amountCents, currency, reason },
+          at: clock.now(),
+        }),
+      )
+      return { amount_cents: amountCents, currency }
+    },
+  )
+}

@@ -1,0 +1,217 @@
+import { Button, Select, Text } from '@mantine/core'
+import {
+  IconBan,
+  IconDots,
+  IconLogout,
+  IconMail,
+  IconRosetteDiscountCheck,
+  IconShieldCog,
+  IconUserCheck,
+} from '@tabler/icons-react'
+import { useState } from 'react'
+import { api } from '../api/client.ts'
+import { queries } from '../api/queries.ts'
+import type { Customer, UpdateUserRequest } from '../api/types.ts'
+import { planName } from '../billing/plans.ts'
+import { usePlans } from '../billing/use-plans.ts'
+import { Confirm } from '../components/confirm.tsx'
+import { DropMenu, type DropMenuItem } from '../components/drop-menu.tsx'
+import { plural } from '../components/format.ts'
+import { useReturnFocus } from '../components/return-focus.ts'
+import { showToast } from '../components/toasts.tsx'
+import { useUser } from '../session/user.ts'
+import { FormDialog } from '../shop/form-dialog.tsx'
+import layout from '../shop/order-page.module.css'
+import { hasEnded } from '../shop/order-status.tsx'
+import { ordersOfCustomerQuery, refreshCustomers } from './customers-query.ts'
+
+type ActionName = 'sign-out' | 'suspend' | 'reactivate' | 'resend' | 'verify' | 'promote' | 'demote'
+
+type Action = {
+  title: string
+  words: string
+  action: string
+  run: (customer: Customer) => Promise<string>
+}
+
+async function change({ id }: Customer, body: UpdateUserRequest, done: string): Promise<string> {
+  await api.patch('/api/admin/users/{id}', body, { path: { id } })
+  return done
+}
+
+/** Each sends an email for every license that still works. */
+async function resendLicenses({ id }: Customer): Promise<string> {
+  const { purchases } = await queries.fetchQuery({ ...ordersOfCustomerQuery(id), staleTime: 0 })
+  const live = purchases.filter(({ status }) => !hasEnded(status) && status !== 'upgraded')
+  for (const { id: order } of live)
+    await api.post('/api/admin/purchases/{id}/resend', undefined, { path: { id: order } })
+  return live.length === 0 ? 'No license to send' : `${plural(live.length, 'license')} emailed`
+}
+
+const ACTIONS: Record<ActionName, Action> = {
+  'sign-out': {
+    title: 'Sign out everywhere?',
+    words: 'All sessions end now, in the app and in the shop. API keys continue to work.',
+    action: 'Sign out everywhere',
+    run: async ({ id }) => {
+      await api.post('/api/admin/users/{id}/sign-out', undefined, { path: { id } })
+      return 'Signed out everywhere'
+    },
+  },
+  suspend: {
+    title: 'Suspend this account?',
+    words:
+      'All sessions and API keys stop working now. The subscription continues; licenses stay valid.',
+    action: 'Suspend',
+    run: (customer) => change(customer, { is_active: false }, 'Account suspended'),
+  },
+  reactivate: {
+    title: 'Reactivate this account?',
+    words: 'Sign-in and API keys work again.',
+    action: 'Reactivate',
+    run: (customer) => change(customer, { is_active: true }, 'Account reactivated'),
+  },
+  resend: {
+    title: 'Email the licenses again?',
+    words: 'The customer gets one email for each license that works.',
+    action: 'Email licenses',
+    run: resendLicenses,
+  },
+  verify: {
+    title: 'Mark the email address as verified?',
+    words: 'Do this only when you know that the address belongs to the customer.',
+    action: 'Mark as verified',
+    run: (customer) => change(customer, { is_verified: true }, 'Marked as verified'),
+  },
+  promote: {
+    title: 'Make a superuser?',
+    words: 'Superusers see and change everything: customers, payments, models and settings.',
+    action: 'Make superuser',
+    run: (customer) => change(customer, { is_superuser: true }, 'Made a superuser'),
+  },
+  demote: {
+    title: 'Remove superuser access?',
+    words: 'The account stays a customer.',
+    action: 'Remove access',
+    run: (customer) => change(customer, { is_superuser: false }, 'Superuser access removed'),
+  },
+}
+
+export function CustomerActions({ customer }: { customer: Customer }) {
+  const isSelf = useUser().id === customer.id
+  const [opened, setOpened] = useState<ActionName | null>(null)
+  const [isPlanOpen, setIsPlanOpen] = useState(false)
+  const focus = useReturnFocus()
+  const action = opened && ACTIONS[opened]
+  return (
+    <div
+      className={layout.actions}
+      // The menu's button gets the focus back, because a chosen item is gone.
+      ref={(element) => {
+        const button = element?.querySelector<HTMLElement>('[aria-haspopup]')
+        if (button) focus.remember(button)
+      }}
+    >
+      <Button variant="default" onClick={() => setIsPlanOpen(true)}>
+        Change plan
+      </Button>
+      <DropMenu
+        label="More actions"
+        button={<IconDots size={20} aria-hidden />}
+        groups={listItems(customer, isSelf, setOpened)}
+      />
+      {isPlanOpen && <PlanDialog customer={customer} onClose={() => setIsPlanOpen(false)} />}
+      {action && (
+        <Confirm
+          opened
+          title={action.title}
+          action={action.action}
+          onClose={() => {
+            setOpened(null)
+            focus.restore()
+          }}
+          onConfirm={async () => {
+            showToast(await action.run(customer))
+            await refreshCustomers()
+          }}
+        >
+          <Text size="sm">
+            {customer.email}: {action.words}
+          </Text>
+        </Confirm>
+      )}
+    </div>
+  )
+}
+
+function listItems(
+  { is_active, is_verified, is_superuser }: Customer,
+  isSelf: boolean,
+  open: (name: ActionName) => void,
+): DropMenuItem[][] {
+  const item = (label: string, icon: DropMenuItem['icon'], name: ActionName): DropMenuItem => ({
+    label,
+    icon,
+    onSelect: () => open(name),
+  })
+  const groups: (DropMenuItem | false)[][] = [
+    [
+      item('Email licenses', IconMail, 'resend'),
+      !is_verified && item('Mark as verified', IconRosetteDiscountCheck, 'verify'),
+    ],
+    [
+      item('Sign out everywhere', IconLogout, 'sign-out'),
+      !isSelf && is_active && item('Suspend', IconBan, 'suspend'),
+      !is_active && item('Reactivate', IconUserCheck, 'reactivate'),
+    ],
+    [
+      !isSelf && !is_superuser && item('Make superuser', IconShieldCog, 'promote'),
+      !isSelf && is_superuser && item('Remove superuser access', IconShieldCog, 'demote'),
+    ],
+  ]
+  return groups
+    .map((items) => items.filter((one) => one !== false))
+    .filter((items) => items.length > 0)
+}
+
+/** Select value for no override. Tiers contain no spaces, so it matches none. */
+const AS_PAID = 'as paid'
+
+/** Overrides the plan of the subscription, until the override is removed. */
+function PlanDialog({ customer, onClose }: { customer: Customer; onClose: () => void }) {
+  const { tier_override } = customer
+  const plans = usePlans()
+  const [plan, setPlan] = useState(tier_override ?? AS_PAID)
+  // Keep an override in the list after its plan has left the catalogue.
+  const tiers = new Set([
+    ...plans.map(({ tier }) => tier),
+    ...(tier_override === null ? [] : [tier_override]),
+  ])
+  return (
+    <FormDialog
+      title="Change plan"
+      action="Save"
+      done="Plan changed"
+      onClose={onClose}
+      onSubmit={async () => {
+        const tier = plan === AS_PAID ? null : plan
+        const body = { subscription_tier: tier } as UpdateUserRequest
+        await change(customer, body, '')
+        await refreshCustomers()
+      }}
+    >
+      <Select
+        label="Plan"
+        description="Applies until you return to the subscription’s. The customer pays as before."
+        allowDeselect={false}
+        comboboxProps={{ withinPortal: false }}
+        value={plan}
+        onChange={(value) => setPlan(value ?? AS_PAID)}
+        data={[
+          { value: AS_PAID, label: 'From the subscription' },
+          ...[...tiers].map((tier) => ({ value: tier, label: planName(plans, tier) })),
+        ]}
+      />
+    </FormDialog>
+  )
+}

@@ -1,0 +1,290 @@
+import { Badge, Button, Skeleton } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { inUnits } from '#platform/money.ts'
+import { api } from '../api/client.ts'
+import type { Customer, CustomerPayment } from '../api/types.ts'
+import { planName } from '../billing/plans.ts'
+import { usePlans } from '../billing/use-plans.ts'
+import {
+  describeDevice,
+  formatAge,
+  formatCompact,
+  formatDay,
+  formatMoney,
+  formatTime,
+} from '../components/format.ts'
+import { TextLink } from '../components/links.tsx'
+import { Loaded } from '../components/loaded.tsx'
+import { formatAmount } from '../shop/amount.ts'
+import { CopiedFact, Fact, Panel } from '../shop/facts.tsx'
+import layout from '../shop/order-page.module.css'
+import { OrderStatusBadge } from '../shop/order-status.tsx'
+import { useTierNames } from '../shop/products-query.ts'
+import { RefundForm } from '../shop/refund-dialog.tsx'
+import { describeCode } from '../shop/timeline.ts'
+import classes from './customer-page.module.css'
+import { ordersOfCustomerQuery, refreshCustomers } from './customers-query.ts'
+
+export function CustomerFacts({ customer }: { customer: Customer }) {
+  return (
+    <div className={layout.facts}>
+      <Account customer={customer} />
+      <Subscription customer={customer} />
+      <Purchases id={customer.id} />
+      <Usage customer={customer} />
+      <Keys customer={customer} />
+      <Sessions customer={customer} />
+    </div>
+  )
+}
+
+function Account({ customer }: { customer: Customer }) {
+  const { id, email, last_login_at } = customer
+  return (
+    <Panel title="Account">
+      <dl>
+        <Fact label="Email">
+          <span>{email}</span>
+        </Fact>
+        <CopiedFact label="User" value={id} />
+        <Fact label="Last sign-in">{last_login_at ? formatTime(last_login_at) : 'Never'}</Fact>
+      </dl>
+    </Panel>
+  )
+}
+
+function Subscription({ customer }: { customer: Customer }) {
+  const { subscription, tier_override, payments } = customer
+  const plans = usePlans()
+  const [refunded, setRefunded] = useState<CustomerPayment | null>(null)
+  return (
+    <Panel title="Subscription">
+      <dl>
+        {tier_override !== null && (
+          <Fact label="Plan set to">{planName(plans, tier_override)}, by a superuser</Fact>
+        )}
+        {subscription ? (
+          <SubscriptionFacts subscription={subscription} />
+        ) : (
+          <Fact label="Status">No subscription</Fact>
+        )}
+      </dl>
+      {payments.length > 0 && (
+        <ul className={classes.rows} aria-label="Payments of the subscription">
+          {payments.map((payment) => (
+            <Payment key={payment.id} payment={payment} onRefund={() => setRefunded(payment)} />
+          ))}
+        </ul>
+      )}
+      {refunded && (
+        <RefundForm
+          currency={refunded.currency}
+          leftCents={refunded.amount_cents - refunded.refunded_cents}
+          effects={{
+            whole:
+              'A full refund of the latest payment ends the subscription. The customer gets an email.',
+            part: 'The plan stays as it is. The customer gets an email.',
+          }}
+          onClose={() => setRefunded(null)}
+          onRefund={async (body) => {
+            const path = { id: refunded.id }
+            await api.post('/api/admin/payments/{id}/refund', body, { path })
+            await refreshCustomers()
+          }}
+        />
+      )}
+    </Panel>
+  )
+}
+
+function SubscriptionFacts({
+  subscription,
+}: {
+  subscription: NonNullable<Customer['subscription']>
+}) {
+  const plans = usePlans()
+  const { tier, processor_status, price_cents, currency, interval, period_end_at } = subscription
+  const { is_cancel_at_period_end, ended_at, card_last4, payment_error } = subscription
+  const isOver = ended_at !== null || processor_status === 'canceled'
+  return (
+    <>
+      {tier && <Fact label="Plan">{planName(plans, tier)}</Fact>}
+      <Fact label="Status">{describeCode(processor_status ?? 'unknown')}</Fact>
+      {price_cents !== null && currency !== null && (
+        <Fact label="Price">
+          {formatMoney(inUnits(price_cents, currency), currency)}
+          {interval && ` a ${interval}`}
+        </Fact>
+      )}
+      {ended_at && <Fact label="Ended">{formatDay(ended_at)}</Fact>}
+      {period_end_at && !isOver && (
+        <Fact label={is_cancel_at_period_end ? 'Ends' : 'Renews'}>{formatDay(period_end_at)}</Fact>
+      )}
+      {payment_error && (
+        <Fact label="Failed">
+          <span className={classes.bad}>{payment_error}</span>
+        </Fact>
+      )}
+      {card_last4 && <Fact label="Card">•••• {card_last4}</Fact>}
+      <CopiedFact label="ID" value={subscription.id} />
+    </>
+  )
+}
+
+function Payment({ payment, onRefund }: { payment: CustomerPayment; onRefund: () => void }) {
+  const { amount_cents, refunded_cents, currency, invoice, paid_at, dispute } = payment
+  const isRefunded = refunded_cents >= amount_cents
+  return (
+    <li>
+      <span>
+        {formatAmount(amount_cents, currency)}
+        {refunded_cents > 0 &&
+          !isRefunded &&
+          `, ${formatAmount(refunded_cents, currency)} refunded`}
+        <small>
+          {formatDay(paid_at)}
+          {invoice && `, ${invoice}`}
+        </small>
+      </span>
+      {dispute && <Badge color="brass">Dispute {dispute}</Badge>}
+      {isRefunded ? (
+        amount_cents > 0 && <Badge color="gray">Refunded</Badge>
+      ) : (
+        <Button
+          variant="default"
+          aria-label={`Refund ${formatAmount(amount_cents, currency)} of ${formatDay(paid_at)}`}
+          onClick={onRefund}
+        >
+          Refund
+        </Button>
+      )}
+    </li>
+  )
+}
+
+function Purchases({ id }: { id: string }) {
+  const orders = useQuery(ordersOfCustomerQuery(id))
+  const nameTier = useTierNames()
+  return (
+    <Panel
+      title="Purchases"
+      aside={
+        <TextLink to="/shop/orders" search={{ q: id }} size="sm">
+          In the shop
+        </TextLink>
+      }
+    >
+      <Loaded query={orders} skeleton={<Skeleton h={60} />}>
+        {({ purchases }) =>
+          purchases.length === 0 ? (
+            <p className={classes.none}>None.</p>
+          ) : (
+            <ul className={classes.rows}>
+              {purchases.map(({ id: order, tier, amount_cents, currency, created_at, status }) => (
+                <li key={order}>
+                  <span>
+                    <Link to="/shop/orders/$id" params={{ id: order }} className={classes.link}>
+                      {nameTier(tier)} for {formatAmount(amount_cents, currency)}
+                    </Link>
+                    <small>{formatDay(created_at)}</small>
+                  </span>
+                  <OrderStatusBadge status={status} />
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+    </Panel>
+  )
+}
+
+function Usage({ customer: { usage_30d } }: { customer: Customer }) {
+  const { requests, failed, tokens, days } = usage_30d
+  const most = Math.max(1, ...days.map((day) => day.requests))
+  return (
+    <Panel title="Usage, 30 days">
+      <dl>
+        <Fact label="Calls">{formatCompact(requests)}</Fact>
+        <Fact label="Failed">
+          {formatCompact(failed)}
+          {requests > 0 && ` (${Math.round((failed / requests) * 100)} %)`}
+        </Fact>
+        <Fact label="Tokens">{formatCompact(tokens)}</Fact>
+      </dl>
+      {days.length > 1 && (
+        <div
+          className={classes.bars}
+          role="img"
+          aria-label={`Calls by day, at most ${formatCompact(most)}`}
+        >
+          {days.map((day) => (
+            <span
+              key={day.day}
+              title={`${day.day}: ${formatCompact(day.requests)}`}
+              style={{ height: `${(day.requests / most) * 100}%` }}
+            />
+          ))}
+        </div>
+      )}
+    </Panel>
+  )
+}
+
+const SHOWN_KEYS = 10
+
+function Keys({ customer: { keys } }: { customer: Customer }) {
+  const live = keys.filter(({ is_active }) => is_active)
+  return (
+    <Panel title="API keys">
+      {keys.length === 0 ? (
+        <p className={classes.none}>None.</p>
+      ) : (
+        <ul className={classes.rows}>
+          {[...live, ...keys.filter(({ is_active }) => !is_active)]
+            .slice(0, SHOWN_KEYS)
+            .map(({ id, name, key_prefix, is_active, last_used_at }) => (
+              <li key={id}>
+                <span>
+                  {name}
+                  <small>
+                    <span className="mono">{key_prefix}…</span>,{' '}
+                    {last_used_at ? `used ${formatAge(last_used_at)}` : 'never used'}
+                  </small>
+                </span>
+                {!is_active && <Badge color="gray">Revoked</Badge>}
+              </li>
+            ))}
+        </ul>
+      )}
+      {keys.length > SHOWN_KEYS && (
+        <p className={classes.none}>and {keys.length - SHOWN_KEYS} more</p>
+      )}
+    </Panel>
+  )
+}
+
+function Sessions({ customer: { sessions } }: { customer: Customer }) {
+  return (
+    <Panel title="Sessions">
+      {sessions.length === 0 ? (
+        <p className={classes.none}>Not signed in.</p>
+      ) : (
+        <ul className={classes.rows}>
+          {sessions.map(({ id, user_agent, ip_address, last_used_at }) => (
+            <li key={id}>
+              <span>
+                {describeDevice(user_agent)}
+                <small>
+                  {ip_address ?? 'Unknown address'}, last used {formatAge(last_used_at)}
+                </small>
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Panel>
+  )
+}

@@ -1,0 +1,16 @@
+import { Badge } from '@mantine/core'
+import type { AdminUser } from '../api/types.ts'
+import { StatusBadge } from '../components/plan-badge.tsx'
+
+/** What is unusual about an account, and its subscription. */
+export function StateBadges({ customer }: { customer: AdminUser }) {
+  const { subscription_status, is_active, is_verified, is_superuser } = customer
+  return (
+    <>
+      {subscription_status !== 'free' && <StatusBadge status={subscription_status} />}
+      {!is_active && <Badge color="red">Suspended</Badge>}
+      {!is_verified && <Badge color="gray">Not verified</Badge>}
+      {is_superuser && <Badge color="brass">Superuser</Badge>}
+    </>
+  )
+}

@@ -1,0 +1,143 @@
+/** What happened to a customer, in words. */
+import { describeEvent, readAddresses } from '../account/audit-words.ts'
+import type { AuditEntry, CustomerEvent } from '../api/types.ts'
+import { plural } from '../components/format.ts'
+import { formatAmount } from '../shop/amount.ts'
+import { describeCode } from '../shop/timeline.ts'
+
+export type TimelineItem = {
+  id: string
+  at: string
+  kind: 'paid' | 'refund' | 'dispute' | 'ended' | 'purchase' | 'call' | 'sign-in' | 'key' | 'change'
+  title: string
+  details: string[]
+  orderId: string | null
+}
+
+/** Names plans and products by their tier. */
+export type TierNames = { plan: (tier: string) => string; product: (tier: string) => string }
+
+/** Returns one item per event; equal failed calls in a row are one item. */
+export function listTimeline(events: readonly CustomerEvent[], names: TierNames): TimelineItem[] {
+  const items: TimelineItem[] = []
+  let repeated = 0
+  for (const [at, event] of events.entries()) {
+    const next = events[at + 1]
+    if (event.kind === 'call' && next && isSameFailure(event, next)) {
+      repeated += 1
+      continue
+    }
+    items.push(event.kind === 'call' ? describeCalls(event, repeated + 1) : describe(event, names))
+    repeated = 0
+  }
+  return items
+}
+
+const isSameFailure = (one: CustomerEvent, other: CustomerEvent) =>
+  other.kind === 'call' && one.detail === other.detail && one.model === other.model
+
+/** `event` is the first of the calls. */
+function describeCalls(event: CustomerEvent, calls: number): TimelineItem {
+  return item(event, 'call', calls === 1 ? 'Call failed' : `${plural(calls, 'call')} failed`, [
+    event.detail && describeCode(event.detail),
+    event.model,
+    event.status && `Status ${event.status}`,
+  ])
+}
+
+function describe(event: CustomerEvent, names: TierNames): TimelineItem {
+  const { kind, amount_cents, currency, tier, status, detail } = event
+  const amount = amount_cents === null ? '' : formatAmount(amount_cents, currency ?? 'usd')
+  switch (kind) {
+    case 'payment':
+      return item(event, 'paid', `Paid ${amount}`, [
+        tier && `Plan ${names.plan(tier)}`,
+        detail && `Invoice ${detail}`,
+      ])
+    case 'refund':
+      return item(event, 'refund', `Refunded ${amount}`, [
+        status !== null && status !== 'succeeded' && describeCode(status),
+        detail && describeCode(detail),
+      ])
+    case 'dispute':
+      return item(event, 'dispute', `Disputed ${amount}`, [
+        status && describeCode(status),
+        detail && `Reason: ${describeCode(detail).toLowerCase()}`,
+      ])
+    case 'invoice':
+      return item(event, 'ended', `Invoice of ${amount} not paid`, [
+        status && describeCode(status),
+        detail && `Invoice ${detail}`,
+      ])
+    case 'purchase':
+      return item(
+        event,
+        'purchase',
+        `${detail === 'upgrade' ? 'Upgraded or renewed' : 'Bought'} ${names.product(tier ?? '')} for ${amount}`,
+        [status !== null && status !== 'completed' && describeCode(status)],
+      )
+    default:
+      return describeEntry(event, names)
+  }
+}
+
+/** An entry of the audit log. */
+function describeEntry(event: CustomerEvent, names: TierNames): TimelineItem {
+  const { action, data, actor_email, subject_email } = event
+  const text = (name: string) => (typeof data?.[name] === 'string' ? (data[name] as string) : null)
+  const entry = { action: action ?? '', data } as AuditEntry
+  return item(event, readKind(action ?? ''), describeChange(event, names) ?? describeEvent(entry), [
+    action?.startsWith('api-key.') && text('name'),
+    action === 'subscription.changed' && describeSubscription(data, names),
+    text('reason'),
+    ...readAddresses(entry),
+    actor_email && `By ${actor_email}`,
+    subject_email && `To ${subject_email}`,
+  ])
+}
+
+function readKind(action: string): TimelineItem['kind'] {
+  if (action.startsWith('sign-in') || action.startsWith('session')) return 'sign-in'
+  return action.startsWith('api-key') ? 'key' : 'change'
+}
+
+/** Returns what a superuser changed; null for other entries. */
+function describeChange({ action, data }: CustomerEvent, names: TierNames): string | null {
+  if (action !== 'user.changed' || data === null) return null
+  const { is_active, is_verified, is_superuser, subscription_tier } = data
+  const words = [
+    is_active !== undefined && (is_active ? 'Reactivated' : 'Suspended'),
+    is_verified !== undefined && (is_verified ? 'Marked as verified' : 'Marked as not verified'),
+    is_superuser !== undefined && (is_superuser ? 'Made a superuser' : 'No longer a superuser'),
+    subscription_tier === null && 'Plan follows the subscription again',
+    typeof subscription_tier === 'string' && `Plan set to ${names.plan(subscription_tier)}`,
+  ].filter((word) => word !== false)
+  return words.length === 0 ? null : words.join(', ')
+}
+
+/** `Free → Pro, active`. */
+function describeSubscription(data: CustomerEvent['data'], names: TierNames): string | null {
+  const { tier, status, from } = (data ?? {}) as Record<string, unknown> & {
+    from?: { tier?: string }
+  }
+  if (typeof tier !== 'string') return null
+  const before = from?.tier && from.tier !== tier ? `${names.plan(from.tier)} → ` : ''
+  const state = typeof status === 'string' ? `, ${status.replaceAll('_', ' ')}` : ''
+  return `${before}${names.plan(tier)}${state}`
+}
+
+function item(
+  { id, at, order_id }: CustomerEvent,
+  kind: TimelineItem['kind'],
+  title: string,
+  details: (string | null | undefined | false)[],
+): TimelineItem {
+  return {
+    id,
+    at,
+    kind,
+    title,
+    details: details.filter((one) => !!one) as string[],
+    orderId: order_id,
+  }
+}
