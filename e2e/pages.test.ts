@@ -38,7 +38,15 @@ const PUBLIC_PAGES = [
   '/sandbox/oauth',
   '/sandbox/openai',
 ]
-const RESTRICTED_PAGES = ['/home', '/library', '/api-keys', '/admin', '/customers', '/shop/orders']
+const RESTRICTED_PAGES = [
+  '/home',
+  '/library',
+  '/api-keys',
+  '/playground',
+  '/admin',
+  '/customers',
+  '/shop/orders',
+]
 const APP_PAGES = [
   '/dashboard',
   '/home',

@@ -28,6 +28,10 @@ const BENEFITS: Partial<Record<Entitlement, string[]>> = {
     'Upload PDF, Word, text and more, and search them',
     'Ask about your files: answers show the sentence they stand on',
   ],
+  ai: [
+    'Send requests to every model, and see the raw events, latency, tokens and cost',
+    'Copy each request as code for curl, OpenAI, Anthropic and LangChain',
+  ],
   home: ['Ask the models of several vendors in one conversation, with your files'],
 }
 

@@ -60,6 +60,9 @@ export function PublicLayout({ children }: { children?: ReactNode }) {
               <TextLink to="/pricing" c="dimmed" py={10} underline="hover">
                 Pricing
               </TextLink>
+              <TextLink to="/reference" c="dimmed" py={10} underline="hover">
+                API reference
+              </TextLink>
               {signedIn ? (
                 <TextLink to="/home" c="dimmed" py={10} underline="hover">
                   Open the app
