@@ -65,8 +65,7 @@ test('a founder finds a customer by surname, refunds, signs out and suspends', a
 
   await page.getByRole('button', { name: 'Change plan' }).click()
   const plan = page.getByRole('dialog', { name: 'Change plan' })
-  await plan.getByRole('combobox', { name: 'Plan' }).click()
-  await plan.getByRole('option', { name: 'Enterprise' }).click()
+  await plan.getByRole('combobox', { name: 'Plan' }).selectOption('Enterprise')
   await plan.getByRole('button', { name: 'Save' }).click()
   await plan.waitFor({ state: 'detached' })
   assert.equal((await find()).tier_override, 'enterprise')

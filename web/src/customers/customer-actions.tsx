@@ -1,4 +1,4 @@
-import { Button, Select, Text } from '@mantine/core'
+import { Button, NativeSelect, Text } from '@mantine/core'
 import {
   IconBan,
   IconDots,
@@ -174,7 +174,7 @@ function listItems(
     .filter((items) => items.length > 0)
 }
 
-/** Select value for no override. Tiers contain no spaces, so it matches none. */
+/** The value for no override. Tiers contain no spaces, so it matches none. */
 const AS_PAID = 'as paid'
 
 /** Overrides the plan of the subscription, until the override is removed. */
@@ -200,13 +200,11 @@ function PlanDialog({ customer, onClose }: { customer: Customer; onClose: () => 
         await refreshCustomers()
       }}
     >
-      <Select
+      <NativeSelect
         label="Plan"
         description="Applies until you return to the subscription’s. The customer pays as before."
-        allowDeselect={false}
-        comboboxProps={{ withinPortal: false }}
         value={plan}
-        onChange={(value) => setPlan(value ?? AS_PAID)}
+        onChange={({ currentTarget }) => setPlan(currentTarget.value)}
         data={[
           { value: AS_PAID, label: 'From the subscription' },
           ...[...tiers].map((tier) => ({ value: tier, label: planName(plans, tier) })),
