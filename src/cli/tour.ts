@@ -194,9 +194,11 @@ async function buyProduct(
 
   await step('Buy the product', async () => {
     const { text: prices } = await call('GET', `${store}/pricing`, { cookie })
-    const checkout = /href="(\/api\/checkout\?tier=[\w-]+)"/.exec(prices)?.[1]
-    if (!checkout) throw new Error('the storefront has no product for sale')
-    const reply = await call('GET', `${store}${checkout}`, { cookie }, [302, 303])
+    const page = /href="(\/products\/[\w-]+)"/.exec(prices)?.[1]
+    const { text: product } = page ? await call('GET', `${store}${page}`, { cookie }) : { text: '' }
+    const tier = /name="tier" value="([\w-]+)"/.exec(product)?.[1]
+    if (!tier) throw new Error('the storefront has no product for sale')
+    const reply = await call('GET', `${store}/api/checkout?tier=${tier}`, { cookie }, [302, 303])
     await pay(reply.headers.get('location') ?? '')
     const purchase = await until(async () => {
       const { text } = await call('GET', `${store}/api/purchases`, { cookie })

@@ -490,10 +490,10 @@ async function administer(walk: Walk): Promise<void> {
   app.platform.jobs.handle('mail.send.example', gaveUp, { delaysMs: [] })
   await app.platform.jobs.enqueue(app.platform.db, 'mail.send.example', {})
   await app.settle()
-  await root.get('/api/admin/billing/disagreements')
-  await root.post('/api/admin/billing/sync')
   const { dead } = (await root.get('/api/admin/jobs')).body
   await root.post(`/api/admin/jobs/${dead[0].id}/retry`)
+  await root.get('/api/admin/billing/disagreements')
+  await root.post('/api/admin/billing/sync')
 }
 
 /** A superuser finds a subscriber, refunds a part of their payment and signs them out. */

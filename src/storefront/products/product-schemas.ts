@@ -17,8 +17,13 @@ const Optional = Type.Partial(
     includes: Nullable(Line),
     images: Type.Array(Url, { maxItems: 20 }),
     features: Lines,
-    gallery: Type.Array(Type.Object({ url: Url, alt: Line }), { maxItems: 20 }),
-    faq: Type.Array(Type.Object({ question: Line, answer: Markdown }), { maxItems: 50 }),
+    gallery: Type.Array(Type.Object({ url: Url, alt: Line }, { title: 'ProductPicture' }), {
+      maxItems: 20,
+    }),
+    faq: Type.Array(
+      Type.Object({ question: Line, answer: Markdown }, { title: 'ProductQuestion' }),
+      { maxItems: 50 },
+    ),
     comparison: Type.Unsafe<Record<string, boolean | string>>({
       type: 'object',
       maxProperties: 200,

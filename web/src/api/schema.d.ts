@@ -493,15 +493,8 @@ export type ChangeProductRequest = {
   includes?: string | null
   images?: Array<string>
   features?: Array<string>
-  gallery?: Array<{
-    url: string
-    alt: string
-  }>
-  faq?: Array<{
-    question: string
-    /** Markdown */
-    answer: string
-  }>
+  gallery?: Array<ProductPicture>
+  faq?: Array<ProductQuestion>
   /** Rows of the table that compares the products */
   comparison?: Record<string, unknown>
   /** Markdown */
@@ -1049,15 +1042,8 @@ export type CreateProductRequest = {
   includes?: string | null
   images?: Array<string>
   features?: Array<string>
-  gallery?: Array<{
-    url: string
-    alt: string
-  }>
-  faq?: Array<{
-    question: string
-    /** Markdown */
-    answer: string
-  }>
+  gallery?: Array<ProductPicture>
+  faq?: Array<ProductQuestion>
   /** Rows of the table that compares the products */
   comparison?: Record<string, unknown>
   /** Markdown */
@@ -2194,15 +2180,8 @@ export type PreviewProductRequest = {
   includes?: string | null
   images?: Array<string>
   features?: Array<string>
-  gallery?: Array<{
-    url: string
-    alt: string
-  }>
-  faq?: Array<{
-    question: string
-    /** Markdown */
-    answer: string
-  }>
+  gallery?: Array<ProductPicture>
+  faq?: Array<ProductQuestion>
   /** Rows of the table that compares the products */
   comparison?: Record<string, unknown>
   /** Markdown */
@@ -2231,6 +2210,17 @@ export type ProcessorEvent = {
 export type ProcessorEventData = {
   object: JsonObject
   [other: string]: unknown
+}
+
+export type ProductPicture = {
+  url: string
+  alt: string
+}
+
+export type ProductQuestion = {
+  question: string
+  /** Markdown */
+  answer: string
 }
 
 export type PromptTokensDetails = {
@@ -2754,15 +2744,8 @@ export type StoreProduct = {
   includes: string | null
   images: Array<string>
   features: Array<string>
-  gallery: Array<{
-    url: string
-    alt: string
-  }>
-  faq: Array<{
-    question: string
-    /** Markdown */
-    answer: string
-  }>
+  gallery: Array<ProductPicture>
+  faq: Array<ProductQuestion>
   /** Rows of the table that compares the products */
   comparison: Record<string, unknown>
   /** Markdown */
