@@ -13,8 +13,8 @@ export async function findReferencedUsers(
   deps: Pick<Platform, 'db' | 'secrets'>,
   reference: string,
 ): Promise<string[]> {
-  // Every reference has a digit; addresses and names are found by their text.
-  if (!/\d/.test(reference) || reference.includes('@')) return []
+  // Addresses are found by their text. An id may be of letters alone.
+  if (reference.includes('@')) return []
   const [buyer, payers, requester] = await Promise.all([
     findBuyer(deps, reference),
     findPayers(deps.db, reference),

@@ -77,6 +77,14 @@ test('a customer is found by name, card, invoice, payment and request', async (t
   assert.deepEqual(await find('plan=free&find=eve'), [eve.email])
   assert.equal((await eve.get('/api/admin/users?find=4242')).status, 403)
 
+  const lettersOnly = 'cus_vtolqypmbQytsFbYclByLfbf'
+  await db
+    .updateTable('billing_customers')
+    .set({ customer_id: lettersOnly })
+    .where('customer_id', '=', invoice.customer_id)
+    .execute()
+  assert.deepEqual(await find(`find=${lettersOnly}`), [ada.email])
+
   const limits = { rows: 1, times: 10 }
   const requestId = call.headers.get('x-request-id') ?? ''
   assert.equal(await findRequestOwner(db, requestId, limits), ada.userId)
