@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import react from '@vitejs/plugin-react'
 import mantine from 'postcss-preset-mantine'
 import { defineConfig } from 'vite'
+import { listOperations } from '../src/app/api-reference.ts'
 import { CHUNKS } from './chunks.ts'
 import { mantineStyles } from './mantine-styles.ts'
 import { precompress } from './precompress.ts'
@@ -10,6 +12,8 @@ import { shellFirst } from './shell-first.ts'
 import { deriveColors } from './src/theme/tokens.ts'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+
+const readDescription = () => JSON.parse(readFileSync(here('../docs/openapi.json'), 'utf8'))
 
 // `npm run build` writes web/dist, which the service serves. `npm run dev` and `vite web` serve the sources and proxy the API to
 // API_URL, by default http://localhost:8000.
@@ -33,7 +37,10 @@ export default defineConfig(({ command }) => {
   return {
     root: here('.'),
     plugins: [react(), mantineStyles(), shellFirst(), precompress(here('./dist')), redoc()],
-    define: { __COLORS__: JSON.stringify(deriveColors()) },
+    define: {
+      __COLORS__: JSON.stringify(deriveColors()),
+      __OPERATIONS__: JSON.stringify(listOperations(readDescription())),
+    },
     // React has this since version 18.
     resolve: {
       alias: {

@@ -1,8 +1,7 @@
 /**
- * Writes docs/openapi.json, docs/storefront.openapi.json, web/src/api/schema.d.ts and
- * web/src/reference/operations.json from the routes: `npm run docs`. `npm run check` fails when one
- * is stale. It starts a separate service in a temporary folder with only DEBUG set, so every machine
- * writes the same files.
+ * Writes docs/openapi.json, docs/storefront.openapi.json and web/src/api/schema.d.ts from the routes:
+ * `npm run docs`. `npm run check` fails when one is stale. It starts a separate service in a temporary
+ * folder with only DEBUG set, so every machine writes the same files.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +9,6 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { readConfig } from '#config/config.ts'
 import type { Operation } from '#platform/http/openapi.ts'
-import { referenceText } from './api-reference.ts'
 import type { Description, Schema } from './api-schema.ts'
 import { createService } from './service.ts'
 
@@ -18,7 +16,6 @@ const ROOT = join(import.meta.dirname, '..', '..')
 export const OPENAPI_FILE = join(ROOT, 'docs', 'openapi.json')
 export const STOREFRONT_FILE = join(ROOT, 'docs', 'storefront.openapi.json')
 export const TYPES_FILE = join(ROOT, 'web', 'src', 'api', 'schema.d.ts')
-export const REFERENCE_FILE = join(ROOT, 'web', 'src', 'reference', 'operations.json')
 
 type Parameter = NonNullable<Operation['parameters']>[number]
 
@@ -149,5 +146,4 @@ async function write(): Promise<void> {
   writeFileSync(OPENAPI_FILE, descriptionText(api))
   writeFileSync(STOREFRONT_FILE, descriptionText(storefront))
   writeFileSync(TYPES_FILE, typesText(api))
-  writeFileSync(REFERENCE_FILE, referenceText(api))
 }

@@ -1,5 +1,5 @@
 // The operations of the API for programs, as the user app's reference shows them: those that accept
-// an API key. Written by `npm run docs`, so that a production service needs no description of itself.
+// an API key. The app's build has them, so that a production service needs no description of itself.
 import type { Operation } from '#platform/http/openapi.ts'
 import type { Description, Schema } from './api-schema.ts'
 
@@ -27,11 +27,8 @@ const ENUM_MAX = 8
 /** Names the plans of the default catalogue; an operator's plans may differ. */
 const PLANS_NOTE = / ?\b[A-Z][\w, ]* only\.$/
 
-export function referenceText(description: Description): string {
-  return `${JSON.stringify(listOperations(description), null, 1)}\n`
-}
-
-function listOperations({ paths, components, tags }: Description): ReferenceOperation[] {
+/** Lists them in the order of the description's tags. */
+export function listOperations({ paths, components, tags }: Description): ReferenceOperation[] {
   const groups = tags.map(({ name }) => name)
   return Object.entries(paths)
     .flatMap(([path, operations]) =>

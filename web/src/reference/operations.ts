@@ -1,5 +1,7 @@
 import type { ReferenceOperation } from '#app/api-reference.ts'
-import generated from './operations.json'
+
+/** Made by the build from docs/openapi.json. */
+declare const __OPERATIONS__: ReferenceOperation[]
 
 const TITLES = {
   'openai-compatible': 'OpenAI-compatible',
@@ -11,7 +13,7 @@ const TITLES = {
   'api-keys': 'API keys',
 }
 
-const OPERATIONS = generated as ReferenceOperation[]
+const OPERATIONS = __OPERATIONS__
 
 export const GROUPS = Object.entries(TITLES).map(([name, title]) => ({
   title,

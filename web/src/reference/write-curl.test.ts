@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import type { ReferenceOperation } from '#app/api-reference.ts'
+import { listOperations } from '#app/api-reference.ts'
 import { writeCurl } from './write-curl.ts'
 
-const operations = JSON.parse(
-  readFileSync(new URL('operations.json', import.meta.url), 'utf8'),
-) as ReferenceOperation[]
+const operations = listOperations(
+  JSON.parse(readFileSync(new URL('../../../docs/openapi.json', import.meta.url), 'utf8')),
+)
 
 function curl(id: string): string {
   const operation = operations.find((one) => one.id === id)
