@@ -27,12 +27,7 @@ const PAGES = [
 test('every page of the app names only the operator’s product', async (t) => {
   const app = await testApp(t, { userApp: true, env: { PRODUCT_NAME: 'zebra' } })
   const { base } = app.config.urls
-  const root = await app.as('root', { tier: 'pro' })
-  await app.platform.db
-    .updateTable('users')
-    .set({ is_superuser: true })
-    .where('id', '=', root.userId)
-    .execute()
+  const root = await app.as('root', { tier: 'pro', superuser: true })
   const { page } = await visit(await openBrowser(t))
   await signInByForm(page, base, root.email)
   for (const path of PAGES) {

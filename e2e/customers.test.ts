@@ -19,13 +19,7 @@ test('a founder finds a customer by surname, refunds, signs out and suspends', a
     model: 'gpt-6-luna',
     messages: [{ role: 'user', content: 'Hi' }],
   })
-  const root = await app.as('root')
-  await app.platform.db
-    .updateTable('users')
-    .set({ is_superuser: true })
-    .where('id', '=', root.userId)
-    .execute()
-  app.platform.bus.publish('identity.changed', { userId: root.userId })
+  const root = await app.as('root', { superuser: true })
 
   const { page, errors } = await visit(await openBrowser(t))
   page.setDefaultTimeout(60_000)

@@ -101,12 +101,7 @@ test('every page is accessible in light and dark, on a desktop and on a phone', 
   const app = await testApp(t, { userApp: true, worker: true })
   const { base, storefront } = app.config.urls
   const nora = await app.as('nora')
-  const root = await app.as('root', { tier: 'pro' })
-  await app.platform.db
-    .updateTable('users')
-    .set({ is_superuser: true })
-    .where('id', '=', root.userId)
-    .execute()
+  const root = await app.as('root', { tier: 'pro', superuser: true })
   await root.post('/api/rag/ingest/text', {
     content: 'Two keys open the door.',
     metadata: { source: 'lease.md' },
@@ -142,12 +137,7 @@ test('long names fit on a phone and hide no button', async (t) => {
   const name = 'wolfeschlegelsteinhausenbergerdorffwelchevoralternwaren'
   const app = await testApp(t, { userApp: true, worker: true })
   const { base } = app.config.urls
-  const wolfe = await app.as(name, { tier: 'pro' })
-  await app.platform.db
-    .updateTable('users')
-    .set({ is_superuser: true })
-    .where('id', '=', wolfe.userId)
-    .execute()
+  const wolfe = await app.as(name, { tier: 'pro', superuser: true })
   await wolfe.post('/api/rag/ingest/text', {
     content: 'Two keys open the door.',
     metadata: { source: `${name}.md` },
@@ -230,12 +220,7 @@ test('long names fit on a phone and hide no button', async (t) => {
 test('numbers fit their cards on a tablet', async (t) => {
   const app = await testApp(t, { userApp: true })
   const { base } = app.config.urls
-  const root = await app.as('root', { tier: 'pro' })
-  await app.platform.db
-    .updateTable('users')
-    .set({ is_superuser: true })
-    .where('id', '=', root.userId)
-    .execute()
+  const root = await app.as('root', { tier: 'pro', superuser: true })
   const { db } = app.platform
   await root.post('/api/ai/completions', { prompt: 'Good morning' })
   const much = {

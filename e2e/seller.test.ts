@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { PASSWORD, type TestApp, testApp } from '#testing/app.ts'
+import { PASSWORD, testApp } from '#testing/app.ts'
 import { openShop } from '#testing/buyer.ts'
 import { createShop } from '#testing/shop.ts'
 import { writeZip } from '#testing/zip.ts'
@@ -19,7 +19,7 @@ const ZIP = writeZip([
 
 test('a seller makes a product with two tiers, sells one, and refunds it', async (t) => {
   const app = await testApp(t, { userApp: true, worker: true })
-  const root = await asSuperuser(app, 'root')
+  const root = await app.as('root', { superuser: true })
   const ada = await app.as('ada')
   const browser = await openBrowser(t)
   const seller = await visit(browser)
@@ -64,7 +64,7 @@ test('a seller makes a product with two tiers, sells one, and refunds it', async
 
 test('a seller answers a message and makes a promotion code', async (t) => {
   const app = await testApp(t, { userApp: true, worker: true })
-  const root = await asSuperuser(app, 'root')
+  const root = await app.as('root', { superuser: true })
   await app.store('POST', '/api/contact', {
     body: { name: 'Ben', email: 'ben@example.com', subject: 'support', message: 'It stops.' },
   })
@@ -102,7 +102,7 @@ test('a seller answers a message and makes a promotion code', async (t) => {
 
 test('a seller shows the bank what was delivered to which address', async (t) => {
   const shop = await openShop(t, {}, { userApp: true })
-  const root = await asSuperuser(shop.app, 'root')
+  const root = await shop.app.as('root', { superuser: true })
   const ada = await shop.buyer('ada')
   await shop.buy(ada, 'pro')
   await ada.download('/api/download', { 'user-agent': 'Firefox/130.0 (Linux)' })
@@ -124,7 +124,7 @@ test('a seller shows the bank what was delivered to which address', async (t) =>
 
 test('a refund long after the sign-in asks for it again, and then continues', async (t) => {
   const shop = await openShop(t, {}, { userApp: true })
-  const root = await asSuperuser(shop.app, 'root')
+  const root = await shop.app.as('root', { superuser: true })
   const ada = await shop.buyer('ada')
   await shop.buy(ada, 'pro')
   const [{ id }] = (await root.get('/api/admin/purchases')).body.purchases
@@ -153,7 +153,7 @@ test('products of a catalogue file are shown, and their releases alone can chang
   const products = [{ tier: 'guide', name: 'Field guide', price: 49, currency: 'usd' }]
   writeFileSync(CATALOGUE, JSON.stringify({ products }))
   const app = await testApp(t, { userApp: true, env: { CATALOGUE } })
-  const root = await asSuperuser(app, 'root')
+  const root = await app.as('root', { superuser: true })
   const { page, errors } = await visit(await openBrowser(t))
   await signInByForm(page, app.config.urls.base, root.email)
 
@@ -168,16 +168,6 @@ test('products of a catalogue file are shown, and their releases alone can chang
   await publishRelease(page, 'guide-1.0.0.zip')
   assert.deepEqual(errors, [])
 })
-
-async function asSuperuser(app: TestApp, name: string) {
-  const client = await app.as(name)
-  await app.platform.db
-    .updateTable('users')
-    .set({ is_superuser: true })
-    .where('id', '=', client.userId)
-    .execute()
-  return client
-}
 
 type NewProduct = { name: string; price: string; upgradesFrom?: string }
 

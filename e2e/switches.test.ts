@@ -7,12 +7,7 @@ import { assertAccessible, openBrowser, signInByForm, visit } from './browser.ts
 test('switching a model off first shows where its calls go and at what cost', async (t) => {
   const app = await testApp(t, { userApp: true, env: { LLM_FALLBACKS: 'openai/gpt-6.2-astra' } })
   const { base } = app.config.urls
-  const root = await app.as('root', { tier: 'pro' })
-  await app.platform.db
-    .updateTable('users')
-    .set({ is_superuser: true })
-    .where('id', '=', root.userId)
-    .execute()
+  const root = await app.as('root', { tier: 'pro', superuser: true })
   await root.post('/api/ai/completions', { prompt: 'Good morning' })
   const { page, errors } = await visit(await openBrowser(t))
   await signInByForm(page, base, root.email)

@@ -1,14 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sql } from 'kysely'
-import { PASSWORD, type TestApp, testApp } from '#testing/app.ts'
-
-async function asSuperuser(app: TestApp, name = 'root') {
-  const { userId } = await app.as(name)
-  await sql`update users set is_superuser = ${true} where id = ${userId}`.execute(app.platform.db)
-  app.platform.bus.publish('identity.changed', { userId })
-  return app.as(name)
-}
+import { PASSWORD, testApp } from '#testing/app.ts'
 
 test('every admin route rejects callers who are not signed in or not superusers', async (t) => {
   const app = await testApp(t)
@@ -40,7 +32,7 @@ test('the statistics count users, subscriptions, new users of seven days and ver
   const app = await testApp(t)
   const old = await app.as('old')
   app.clock.advance(8 * 86_400_000)
-  const root = await asSuperuser(app)
+  const root = await app.as('root', { superuser: true })
   await app.as('ada', { tier: 'pro' })
   assert.equal(
     (await root.patch(`/api/admin/users/${old.userId}`, { is_verified: true })).status,
@@ -57,7 +49,7 @@ test('the statistics count users, subscriptions, new users of seven days and ver
 
 test('lists users newest first, in pages, with the limits of the specification', async (t) => {
   const app = await testApp(t)
-  const root = await asSuperuser(app)
+  const root = await app.as('root', { superuser: true })
   for (const name of ['a', 'b', 'c']) {
     app.clock.advance(1_000)
     await app.as(name)
@@ -114,7 +106,7 @@ test('lists users newest first, in pages, with the limits of the specification',
 
 test('deactivating an account ends its sessions at once, and reactivating it allows sign-in', async (t) => {
   const app = await testApp(t)
-  const root = await asSuperuser(app)
+  const root = await app.as('root', { superuser: true })
   const ada = await app.as('ada')
   assert.equal((await ada.get('/api/auth/me')).status, 200)
 
@@ -138,7 +130,7 @@ test('deactivating an account ends its sessions at once, and reactivating it all
 
 test('a tier override holds until null removes it', async (t) => {
   const app = await testApp(t)
-  const root = await asSuperuser(app)
+  const root = await app.as('root', { superuser: true })
   const ada = await app.as('ada')
   const set = await root.patch(`/api/admin/users/${ada.userId}`, {
     subscription_tier: 'enterprise',
@@ -153,7 +145,7 @@ test('a tier override holds until null removes it', async (t) => {
 
 test('changing a user returns the changed user', async (t) => {
   const app = await testApp(t)
-  const root = await asSuperuser(app)
+  const root = await app.as('root', { superuser: true })
   const ada = await app.as('ada')
   const { body } = await root.patch(`/api/admin/users/${ada.userId}`, {
     is_verified: true,
@@ -181,7 +173,7 @@ test('changing a user returns the changed user', async (t) => {
 
 test('a superuser finds an account by any part of its address or name, or by its id', async (t) => {
   const app = await testApp(t)
-  const root = await asSuperuser(app)
+  const root = await app.as('root', { superuser: true })
   const names = ['anna', 'Ann', 'an_', 'an%', 'bob', 'zoe']
   const ids = new Map<string, string>()
   for (const name of names) {
@@ -233,7 +225,7 @@ test('a superuser finds an account by any part of its address or name, or by its
 
 test('the audit log names the users that its entries are by and about', async (t) => {
   const app = await testApp(t)
-  const root = await asSuperuser(app)
+  const root = await app.as('root', { superuser: true })
   const ada = await app.as('ada')
   await root.patch(`/api/admin/users/${ada.userId}`, { is_verified: true })
   const entries = async () => (await root.get('/api/admin/audit')).body.entries
@@ -253,7 +245,7 @@ test('the audit log names the users that its entries are by and about', async (t
 
 test('the last superuser cannot lock everyone out', async (t) => {
   const app = await testApp(t)
-  const root = await asSuperuser(app)
+  const root = await app.as('root', { superuser: true })
   for (const change of [{ is_superuser: false }, { is_active: false }]) {
     assert.equal((await root.patch(`/api/admin/users/${root.userId}`, change)).status, 400)
   }
@@ -266,7 +258,7 @@ test('the last superuser cannot lock everyone out', async (t) => {
 
 test('lists a failed job and retries it', async (t) => {
   const app = await testApp(t)
-  const root = await asSuperuser(app)
+  const root = await app.as('root', { superuser: true })
   let tries = 0
   app.platform.jobs.handle(
     'test.hopeless',
@@ -289,7 +281,7 @@ test('lists a failed job and retries it', async (t) => {
 
 test('superusers read the messages of the contact form, newest first', async (t) => {
   const app = await testApp(t)
-  const root = await asSuperuser(app)
+  const root = await app.as('root', { superuser: true })
   const hello = { name: 'Ada', email: 'ada@example.com', subject: 'sales' }
   for (const message of ['one', 'two', 'three']) {
     assert.equal(

@@ -6,12 +6,7 @@ import { createShop, GOOD_CARD, loseEvents, PRICES } from '#testing/shop.ts'
 test('a superuser sees differences from the processor and reconciles them', async (t) => {
   const app = await testApp(t)
   const shop = createShop(app)
-  const root = await app.as('root')
-  await app.platform.db
-    .updateTable('users')
-    .set({ is_superuser: true })
-    .where('id', '=', root.userId)
-    .execute()
+  const root = await app.as('root', { superuser: true })
   loseEvents(app)
   const ada = await app.as('ada')
   await shop.pay(

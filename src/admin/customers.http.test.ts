@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sql } from 'kysely'
-import { type Client, type TestApp, testApp } from '#testing/app.ts'
+import { type Client, testApp } from '#testing/app.ts'
 import { openShop } from '#testing/buyer.ts'
 import { mockVendor, refuses, says } from '#testing/mock-vendor.ts'
 import { findScans } from '#testing/plans.ts'
@@ -13,13 +12,6 @@ import { readCustomer } from './customers.ts'
 
 type Event = { kind: string; at: string; [field: string]: unknown }
 
-async function makeSuperuser(app: Pick<TestApp, 'as' | 'platform'>): Promise<Client> {
-  const { userId } = await app.as('root')
-  await sql`update users set is_superuser = ${true} where id = ${userId}`.execute(app.platform.db)
-  app.platform.bus.publish('identity.changed', { userId })
-  return app.as('root')
-}
-
 async function listEvents(root: Client, userId: string, query = ''): Promise<Event[]> {
   const { status, body, text } = await root.get(`/api/admin/users/${userId}/events${query}`)
   assert.equal(status, 200, text)
@@ -30,7 +22,7 @@ test('a customer is found by name, card, invoice, payment and request', async (t
   const vendor = await mockVendor(t)
   const app = await testApp(t, { env: vendor.env.openai })
   const shop = createShop(app)
-  const root = await makeSuperuser(app)
+  const root = await app.as('root', { superuser: true })
   const [ada, eve] = [await app.as('ada'), await app.as('eve')]
   await ada.patch('/api/users/me', { full_name: 'Ada King Lovelace' })
   await shop.subscribe(ada)
@@ -94,7 +86,7 @@ test('a customer is found by name, card, invoice, payment and request', async (t
 
 test('a customer is found by a license key, an order and its payment', async (t) => {
   const shop = await openShop(t)
-  const root = await makeSuperuser(shop)
+  const root = await shop.as('root', { superuser: true })
   const ada = await shop.buyer('ada')
   const payment = await shop.sell(ada, 'pro')
   const key = (await ada.download()).headers.get('x-license-key') ?? ''
@@ -118,7 +110,7 @@ test('a customer’s page has revenue, cost, margin, keys, sessions and failed c
   const vendor = await mockVendor(t)
   const app = await testApp(t, { env: vendor.env.openai })
   const shop = createShop(app)
-  const root = await makeSuperuser(app)
+  const root = await app.as('root', { superuser: true })
   const ada = await app.as('ada')
   await shop.subscribe(ada)
   await app.settle()
@@ -172,7 +164,7 @@ test('a customer’s page has revenue, cost, margin, keys, sessions and failed c
 
 test('pages of events are parts of one list', async (t) => {
   const app = await testApp(t)
-  const root = await makeSuperuser(app)
+  const root = await app.as('root', { superuser: true })
   const ada = await app.as('ada')
   for (let n = 0; n < 60; n++) {
     app.clock.advance(1_000)
@@ -197,7 +189,7 @@ test('pages of events are parts of one list', async (t) => {
 
 test('a superuser signs a customer out everywhere, which the audit log records', async (t) => {
   const shop = await openShop(t)
-  const root = await makeSuperuser(shop)
+  const root = await shop.as('root', { superuser: true })
   const ada = await shop.as('ada')
   const buyer = await shop.buyer('ada')
   assert.equal((await ada.get('/api/users/me')).status, 200)
@@ -220,7 +212,7 @@ test('a superuser signs a customer out everywhere, which the audit log records',
 test('a payment of a subscription is refunded in part, then whole', async (t) => {
   const app = await testApp(t)
   const shop = createShop(app)
-  const root = await makeSuperuser(app)
+  const root = await app.as('root', { superuser: true })
   const ada = await app.as('ada')
   await shop.subscribe(ada)
   await app.settle()

@@ -5,12 +5,7 @@ import { createShop } from '#testing/shop.ts'
 
 test('a superuser lists disputes with the purchase whose deliveries are the evidence', async (t) => {
   const shop = await openShop(t)
-  const root = await shop.as('root')
-  await shop.platform.db
-    .updateTable('users')
-    .set({ is_superuser: true })
-    .where('id', '=', root.userId)
-    .execute()
+  const root = await shop.as('root', { superuser: true })
   const list = async (query = '') => (await root.get(`/api/admin/disputes${query}`)).body
   assert.deepEqual((await list()).disputes, [])
 
@@ -67,12 +62,7 @@ test('a superuser lists disputes with the purchase whose deliveries are the evid
 
 test('an order shows who changed it and why', async (t) => {
   const shop = await openShop(t)
-  const root = await shop.as('root')
-  await shop.platform.db
-    .updateTable('users')
-    .set({ is_superuser: true })
-    .where('id', '=', root.userId)
-    .execute()
+  const root = await shop.as('root', { superuser: true })
   await shop.sell(await shop.buyer('ada'), 'pro')
   const [{ id }] = (await root.get('/api/admin/purchases')).body.purchases
   await root.post(`/api/admin/purchases/${id}/activations`, { limit: 9 })

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openShop, type Shop } from '#testing/buyer.ts'
+import { openShop } from '#testing/buyer.ts'
 
 const ADA = { name: 'Ada', email: 'ada@example.com', subject: 'sales', message: 'How much is it?' }
 
 test('a superuser answers, assigns, closes and reopens a message', async (t) => {
   const shop = await openShop(t, { SUPPORT_EMAIL: 'team@shop.example' })
-  const root = await asSuperuser(shop)
+  const root = await shop.as('root', { superuser: true })
   await shop.store('POST', '/api/contact', { body: ADA })
   const list = async (query = '') =>
     (await root.get(`/api/admin/contact-messages${query}`)).body.messages
@@ -47,8 +47,8 @@ test('a superuser answers, assigns, closes and reopens a message', async (t) => 
 test('replies go with their message, and the deleted superuser stays unnamed', async (t) => {
   const shop = await openShop(t)
   const { db } = shop.platform
-  const root = await asSuperuser(shop)
-  const other = await asSuperuser(shop, 'other')
+  const root = await shop.as('root', { superuser: true })
+  const other = await shop.as('other', { superuser: true })
   const ada = await shop.buyer('ada')
   await shop.store('POST', '/api/contact', { body: { ...ADA, email: ada.email } })
   const [{ id }] = (await root.get('/api/admin/contact-messages')).body.messages
@@ -69,13 +69,3 @@ test('replies go with their message, and the deleted superuser stays unnamed', a
   await shop.settle()
   assert.deepEqual(await db.selectFrom('contact_replies').selectAll().execute(), [])
 })
-
-async function asSuperuser(shop: Shop, name = 'root') {
-  const root = await shop.as(name)
-  await shop.platform.db
-    .updateTable('users')
-    .set({ is_superuser: true })
-    .where('id', '=', root.userId)
-    .execute()
-  return root
-}

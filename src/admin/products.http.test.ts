@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { readConfig } from '#config/config.ts'
-import { openShop, type Shop } from '#testing/buyer.ts'
+import { openShop } from '#testing/buyer.ts'
 
 const COURSE = { tier: 'course', name: 'Course', price: 49.5, currency: 'EUR' }
 
@@ -215,17 +215,7 @@ test('a merchant of record sells only products with a tax code', async (t) => {
 
 async function openDesk(t: TestContext, env: Record<string, string> = {}) {
   const shop = await openShop(t, env)
-  return { shop, root: await asSuperuser(shop) }
-}
-
-async function asSuperuser(shop: Shop) {
-  const root = await shop.as('root')
-  await shop.platform.db
-    .updateTable('users')
-    .set({ is_superuser: true })
-    .where('id', '=', root.userId)
-    .execute()
-  return root
+  return { shop, root: await shop.as('root', { superuser: true }) }
 }
 
 const readTiers = ({ products }: { products: { tier: string }[] }) =>

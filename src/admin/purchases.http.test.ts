@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Client } from '#testing/app.ts'
 import { openShop, type Shop } from '#testing/buyer.ts'
 import { createShop, intercept } from '#testing/shop.ts'
 
@@ -7,7 +8,7 @@ const MONTH_MS = 31 * 24 * 3_600_000
 
 test('a superuser finds purchases by buyer, id, payment, key, status and product', async (t) => {
   const shop = await openShop(t)
-  const root = await asSuperuser(shop)
+  const root = await shop.as('root', { superuser: true })
   const [ada, eve] = [await shop.buyer('ada'), await shop.buyer('eve')]
   const payment = await shop.sell(ada, 'pro')
   shop.clock.advance(1000)
@@ -41,7 +42,7 @@ test('a superuser finds purchases by buyer, id, payment, key, status and product
 
 test('an order shows its deliveries and hides its key', async (t) => {
   const shop = await openShop(t)
-  const root = await asSuperuser(shop)
+  const root = await shop.as('root', { superuser: true })
   const ada = await shop.buyer('ada')
   await shop.sell(ada, 'pro')
   const downloaded = await ada.download('/api/download', { 'user-agent': 'curl/8' })
@@ -63,7 +64,7 @@ test('an order shows its deliveries and hides its key', async (t) => {
 
 test('a part of a payment is refunded, then the rest, and the status follows the processor', async (t) => {
   const shop = await openShop(t)
-  const root = await asSuperuser(shop)
+  const root = await shop.as('root', { superuser: true })
   const ada = await shop.buyer('ada')
   await shop.buy(ada, 'pro')
   const { id } = (await readOnly(root)).body
@@ -110,7 +111,7 @@ test('a part of a payment is refunded, then the rest, and the status follows the
 
 test('simultaneous refunds of a payment refund it once', async (t) => {
   const shop = await openShop(t)
-  const root = await asSuperuser(shop)
+  const root = await shop.as('root', { superuser: true })
   const ada = await shop.buyer('ada')
   await shop.buy(ada, 'pro')
   const { id } = (await readOnly(root)).body
@@ -135,7 +136,7 @@ test('simultaneous refunds of a payment refund it once', async (t) => {
 
 test('a refund that the processor rejects changes nothing', async (t) => {
   const shop = await openShop(t)
-  const root = await asSuperuser(shop)
+  const root = await shop.as('root', { superuser: true })
   const ada = await shop.buyer('ada')
   await shop.buy(ada, 'pro')
   const { id } = (await readOnly(root)).body
@@ -154,7 +155,7 @@ test('a refund that the processor rejects changes nothing', async (t) => {
 
 test('downloads are reset, updates are extended, and the key is sent again', async (t) => {
   const shop = await openShop(t)
-  const root = await asSuperuser(shop)
+  const root = await shop.as('root', { superuser: true })
   const ada = await shop.buyer('ada')
   await shop.sell(ada, 'pro')
   await shop.platform.db
@@ -197,7 +198,7 @@ test('downloads are reset, updates are extended, and the key is sent again', asy
 
 test('a revoked purchase is restored by a superuser alone, and never past a refund', async (t) => {
   const shop = await openShop(t)
-  const root = await asSuperuser(shop)
+  const root = await shop.as('root', { superuser: true })
   const ada = await shop.buyer('ada')
   const payment = await shop.sell(ada, 'pro')
   const { id } = (await readOnly(root)).body
@@ -229,7 +230,7 @@ test('a revoked purchase is restored by a superuser alone, and never past a refu
 
 test('money needs a fresh sign-in, and everything a superuser', async (t) => {
   const shop = await openShop(t)
-  const root = await asSuperuser(shop)
+  const root = await shop.as('root', { superuser: true })
   const ada = await shop.buyer('ada')
   await shop.sell(ada, 'pro')
   const { id } = (await readOnly(root)).body
@@ -259,7 +260,7 @@ test('money needs a fresh sign-in, and everything a superuser', async (t) => {
 
 test('purchases are exported as CSV, filtered like the list', async (t) => {
   const shop = await openShop(t)
-  const root = await asSuperuser(shop)
+  const root = await shop.as('root', { superuser: true })
   const [ada, eve] = [await shop.buyer('ada'), await shop.buyer('eve')]
   await shop.buy(ada, 'pro')
   await shop.sell(eve, 'basic')
@@ -277,20 +278,8 @@ test('purchases are exported as CSV, filtered like the list', async (t) => {
   assert.equal((await root.get('/api/admin/purchases.csv')).text.trimEnd().split('\r\n').length, 3)
 })
 
-type Root = Awaited<ReturnType<typeof asSuperuser>>
-
-async function asSuperuser(shop: Shop) {
-  const root = await shop.as('root')
-  await shop.platform.db
-    .updateTable('users')
-    .set({ is_superuser: true })
-    .where('id', '=', root.userId)
-    .execute()
-  return root
-}
-
 /** Reads the only order. */
-async function readOnly(root: Root) {
+async function readOnly(root: Client) {
   const [order] = (await root.get('/api/admin/purchases')).body.purchases
   return root.get(`/api/admin/purchases/${order.id}`)
 }

@@ -333,12 +333,7 @@ const listFiles = (folder: string) =>
 /** A superuser of a shop that sells `course`. */
 async function openDesk(t: TestContext, env: Record<string, string> = {}) {
   const shop = await openShop(t, env)
-  const root = await shop.as('root')
-  await shop.platform.db
-    .updateTable('users')
-    .set({ is_superuser: true })
-    .where('id', '=', root.userId)
-    .execute()
+  const root = await shop.as('root', { superuser: true })
   const made = await root.post('/api/admin/products', COURSE)
   assert.equal(made.status, 201, made.text)
   return { shop, root }

@@ -2,7 +2,6 @@
 // it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sql } from 'kysely'
 import { type Client, testApp } from '#testing/app.ts'
 import { cuts, mockVendor, refuses, says } from '#testing/mock-vendor.ts'
 import { sampleCalls, sumUsersUsage } from '#usage/operator-sums.ts'
@@ -24,10 +23,7 @@ test('usage of all users is summed exactly by each grouping and shown only to su
   const app = await testApp(t, { env: { ...vendor.env.openai, ...vendor.env.anthropic } })
   const ada = await app.as('ada', { tier: 'pro' })
   const bob = await app.as('bob', { tier: 'enterprise' })
-  const { userId } = await app.as('root')
-  await sql`update users set is_superuser = ${true} where id = ${userId}`.execute(app.platform.db)
-  app.platform.bus.publish('identity.changed', { userId })
-  const root = await app.as('root')
+  const root = await app.as('root', { superuser: true })
   const ask = async (who: Client, model: string, more: object = {}) =>
     (await who.post('/v1/chat/completions', { model, messages: HI, ...more })).status
 

@@ -688,11 +688,7 @@ async function openWithThings(t: TestContext) {
   const { app } = shop
   const ada = await app.as('ada', { tier: 'pro' })
   const eve = await app.as('eve', { tier: 'pro' })
-  const root = await app.as('root')
-  await sql`update users set is_superuser = ${true} where id = ${root.userId}`.execute(
-    app.platform.db,
-  )
-  app.platform.bus.publish('identity.changed', { userId: root.userId })
+  const root = await app.as('root', { superuser: true })
   const [adaBuys, eveBuys] = [await shop.buyer('ada'), await shop.buyer('eve')]
 
   await app.post('/api/auth/login', { email: ada.email, password: PASSWORD })

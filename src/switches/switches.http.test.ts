@@ -5,7 +5,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { before, beforeEach, suite, test } from 'node:test'
-import { sql } from 'kysely'
 import { run as switchCommand } from '#cli/switch.ts'
 import {
   type Client,
@@ -55,10 +54,7 @@ suite('kill switches', () => {
     app = await testApp(t, {
       env: { ...openai.env.openai, ...anthropic.env.anthropic, MODELS, EMBEDDER: 'local' },
     })
-    const { userId } = await app.as('root')
-    await sql`update users set is_superuser = ${true} where id = ${userId}`.execute(app.platform.db)
-    app.platform.bus.publish('identity.changed', { userId })
-    root = await app.as('root')
+    root = await app.as('root', { superuser: true })
   })
   beforeEach(() => {
     openai.play(answers('from OpenAI'))
@@ -441,12 +437,7 @@ suite('kill switches', () => {
       LLM_FALLBACKS: 'anthropic/claude-opus-5-5',
     }
     const other = await testApp(t, { env })
-    const { userId } = await other.as('root')
-    await sql`update users set is_superuser = ${true} where id = ${userId}`.execute(
-      other.platform.db,
-    )
-    other.platform.bus.publish('identity.changed', { userId })
-    const chief = await other.as('root')
+    const chief = await other.as('root', { superuser: true })
     const ada = await other.as('ada', { tier: 'enterprise' })
     const { body } = await chief.get('/api/admin/switches/effect?kind=vendor&subject=openai')
     assert.deepEqual(

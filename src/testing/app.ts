@@ -145,10 +145,10 @@ export async function testApp(
       call(storefrontUrl, method, path, requestOptions),
 
     /** A person with an account, signed in; the same name is the same person. */
-    as(name: string, { tier }: { tier?: string } = {}): Promise<Client> & ClientShortcuts {
-      const key = `${name}:${tier ?? ''}`
+    as(name: string, { tier, superuser = false }: Person = {}): Promise<Client> & ClientShortcuts {
+      const key = `${name}:${tier ?? ''}:${superuser}`
       const known =
-        signedIn.get(key) ?? signIn(url, getService(running).platform.db, { name, tier })
+        signedIn.get(key) ?? signIn(url, getService(running).platform.db, { name, tier, superuser })
       signedIn.set(key, known)
       known.catch(() => signedIn.delete(key))
       return withShortcuts(known)
@@ -177,6 +177,8 @@ export async function testApp(
   return app
 }
 
+type Person = { tier?: string; superuser?: boolean }
+
 type Running = { service: Service | null }
 
 /** The runner keeps callbacks until all tests have run: references are released here. */
@@ -202,7 +204,7 @@ function getService({ service }: Running): Service {
 async function signIn(
   url: string,
   db: Db,
-  { name, tier }: { name: string; tier: string | undefined },
+  { name, tier, superuser }: { name: string; tier: string | undefined; superuser: boolean },
 ): Promise<Client> {
   const email = `${name}@example.com`
   const registered = await call(url, 'POST', '/api/auth/register', {
@@ -210,16 +212,15 @@ async function signIn(
   })
   if (registered.status !== 201 && registered.body?.code !== 'email_taken')
     throw new Error(`registering ${name}: ${registered.status} ${registered.text}`)
-  if (tier) {
+  if (tier || superuser) {
     await transaction(db, async (tx) => {
       const { id } = (await findUserByEmail(tx, email)) ?? { id: '' }
-      const status = tier === 'free' ? 'free' : 'active'
-      await updateUser(
-        tx,
-        id,
-        { subscription_tier: tier, subscription_status: status },
-        new Date().toISOString(),
-      )
+      const status: 'free' | 'active' = tier === 'free' ? 'free' : 'active'
+      const change = {
+        ...(tier && { subscription_tier: tier, subscription_status: status }),
+        ...(superuser && { is_superuser: true }),
+      }
+      await updateUser(tx, id, change, new Date().toISOString())
     })
   }
   const token = await call(url, 'POST', '/api/auth/login', { body: { email, password: PASSWORD } })

@@ -5,7 +5,7 @@ import { createShop, failToMake } from '#testing/shop.ts'
 
 test('a code for owners of a product works for them alone, and not on the payment page', async (t) => {
   const shop = await openShop(t)
-  const root = await asSuperuser(shop)
+  const root = await shop.as('root', { superuser: true })
   const [ada, eve] = [await shop.buyer('ada'), await shop.buyer('eve')]
   await shop.sell(ada, 'basic')
   const form = { code: 'Loyal', percent_off: 20, tiers: ['enterprise'], owners_of: 'basic' }
@@ -46,7 +46,7 @@ test('a code for owners of a product works for them alone, and not on the paymen
 
 test('a code ends with its time and its uses', async (t) => {
   const shop = await openShop(t)
-  const root = await asSuperuser(shop)
+  const root = await shop.as('root', { superuser: true })
   const [ada, eve] = [await shop.buyer('ada'), await shop.buyer('eve')]
   const until = new Date(shop.clock.ms() + 3_600_000).toISOString()
   await root.post('/api/admin/discounts', {
@@ -71,7 +71,7 @@ test('a code ends with its time and its uses', async (t) => {
 
 test('a discount is a percentage or an amount, and needs a superuser with a fresh sign-in', async (t) => {
   const shop = await openShop(t)
-  const root = await asSuperuser(shop)
+  const root = await shop.as('root', { superuser: true })
   const ask = async (form: object) =>
     (await root.post('/api/admin/discounts', { code: 'CODE', ...form })).status
   for (const form of [
@@ -108,14 +108,4 @@ async function price(shop: Shop, buyer: Buyer, tier: string, code: string) {
   const id = new URL(body.url).pathname.split('/').at(-1) ?? ''
   const session = await createShop(shop.app).processor.checkout.sessions.retrieve(id)
   return session.amount_total
-}
-
-async function asSuperuser(shop: Shop) {
-  const root = await shop.as('root')
-  await shop.platform.db
-    .updateTable('users')
-    .set({ is_superuser: true })
-    .where('id', '=', root.userId)
-    .execute()
-  return root
 }

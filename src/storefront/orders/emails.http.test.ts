@@ -38,7 +38,7 @@ test('a buyer is told when their license is revoked, by the seller or by a lost 
   const revoked = async () =>
     (await shop.mail(ada.email)).filter(({ subject }) => /was revoked/.test(subject))
   const [{ id }] = (await ada.get('/api/purchases')).body
-  const root = await asSuperuser(shop)
+  const root = await shop.as('root', { superuser: true })
   await root.post(`/api/admin/purchases/${id}/revoke`, { reason: 'the key was published' })
   assert.equal((await revoked()).length, 1)
   assert.equal((await revoked())[0]?.text.includes('published'), false, 'the reason is internal')
@@ -115,14 +115,4 @@ async function runAt(shop: Shop, atMs: number): Promise<void> {
   const { jobs, db } = shop.platform
   await jobs.enqueue(db, UPDATE_ENDS_JOB, {}, { key: UPDATE_ENDS_JOB })
   await shop.settle()
-}
-
-async function asSuperuser(shop: Shop) {
-  const root = await shop.as('root')
-  await shop.platform.db
-    .updateTable('users')
-    .set({ is_superuser: true })
-    .where('id', '=', root.userId)
-    .execute()
-  return root
 }

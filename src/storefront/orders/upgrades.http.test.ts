@@ -67,7 +67,7 @@ test('a refunded upgrade gives the purchase before it back, and a refunded origi
   const basic = await find(ada, 'basic')
   await pay(shop, ada, { tier: 'pro', from: basic.id })
   const { id } = await find(ada, 'pro')
-  const root = await asSuperuser(shop)
+  const root = await shop.as('root', { superuser: true })
   const refused = await root.post(`/api/admin/purchases/${basic.id}/refund`, { reason: 'x' })
   assert.deepEqual([refused.status, refused.body.code], [409, 'purchase_upgraded'])
 
@@ -336,20 +336,10 @@ async function countPaid(shop: Shop): Promise<number> {
 }
 
 async function refund(shop: Shop, id: string, amount?: number): Promise<void> {
-  const root = await asSuperuser(shop)
+  const root = await shop.as('root', { superuser: true })
   const reply = await root.post(`/api/admin/purchases/${id}/refund`, { amount, reason: 'test' })
   assert.equal(reply.status, 200, reply.text)
   await shop.settle()
-}
-
-async function asSuperuser(shop: Shop) {
-  const root = await shop.as(`root-${Math.floor(shop.clock.ms())}`)
-  await shop.platform.db
-    .updateTable('users')
-    .set({ is_superuser: true })
-    .where('id', '=', root.userId)
-    .execute()
-  return root
 }
 
 function readSession(shop: Shop, url: string) {

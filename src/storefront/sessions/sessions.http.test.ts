@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sql } from 'kysely'
 import { Secret, TOTP } from 'otpauth'
 import { collectAudit } from '#audit/audit.ts'
 import { type Client, PASSWORD, type Reply } from '#testing/app.ts'
@@ -98,11 +97,7 @@ test('a changed password ends the storefront session', async (t) => {
 test('a deactivated user is signed out and kept out', async (t) => {
   const shop = await openShop(t)
   const ada = await shop.buyer('ada')
-  const root = await shop.as('root')
-  await sql`update users set is_superuser = ${true} where id = ${root.userId}`.execute(
-    shop.platform.db,
-  )
-  shop.platform.bus.publish('identity.changed', { userId: root.userId })
+  const root = await shop.as('root', { superuser: true })
   const off = await root.patch(`/api/admin/users/${ada.userId}`, { is_active: false })
   assert.equal(off.status, 200, off.text)
 
