@@ -1,4 +1,4 @@
-/** What happened to a customer, newest first: money, purchases, account and failed calls. */
+/** The timeline of a customer, newest first: money, purchases, account and failed calls. */
 import { type Static, Type } from 'typebox'
 import { listAboutUser } from '#audit/entries.ts'
 import { listMoneyEvents } from '#billing/money/customer.ts'
@@ -63,13 +63,13 @@ export async function listCustomerEvents(
   userId: string,
   { before, about }: Asked,
 ): Promise<{ events: CustomerEvent[]; next_before: Instant | null }> {
-  const isAbout = (one: About) => about === undefined || about === one
+  const includes = (one: About) => about === undefined || about === one
   const parts = await Promise.all([
-    ...(isAbout('money')
+    ...(includes('money')
       ? [readMoney(deps, userId, before), readPurchases(deps, userId, before)]
       : []),
-    ...(isAbout('account') ? [readAccount(deps, userId, before)] : []),
-    ...(isAbout('calls') ? [readFailedCalls(deps, userId, before)] : []),
+    ...(includes('account') ? [readAccount(deps, userId, before)] : []),
+    ...(includes('calls') ? [readFailedCalls(deps, userId, before)] : []),
   ])
   const all = parts.flat()
   const readTo = all.reduce<Instant | null>(
@@ -119,8 +119,8 @@ async function readPurchases({ db }: Deps, userId: string, before: Instant): Pro
 async function readAccount({ db }: Deps, userId: string, before: Instant): Promise<Part[]> {
   const entries = await listAboutUser(db, userId, { before, limit: PART_MAX })
   const named = entries.flatMap(({ actor_id, subject_id }) => [actor_id, subject_id])
-  const others = new Set(named.filter((id) => id !== null && id !== userId))
-  const emails = await findEmails(db, [...others] as string[])
+  const otherUsers = new Set(named.filter((id) => id !== null && id !== userId))
+  const emails = await findEmails(db, [...otherUsers] as string[])
   return [
     limited(
       entries.map(({ id, at, action, actor_id, subject_id, data }) => ({

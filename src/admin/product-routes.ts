@@ -10,7 +10,6 @@ import {
   type EditingDeps,
   isPriceChanged,
   listProducts,
-  previewProduct,
   retireProduct,
 } from '#storefront/products/product-editing.ts'
 import { ProductChange, ProductForm, ProductView } from '#storefront/products/product-schemas.ts'
@@ -62,21 +61,6 @@ export function adminProductRoutes(app: App, deps: EditingDeps): void {
       await requireFreshSignIn(deps, caller)
       return reply.code(201).send(await createProduct(deps, caller.userId, request.body))
     },
-  )
-
-  app.post(
-    '/api/admin/products/preview',
-    {
-      schema: {
-        operationId: 'previewProduct',
-        tags,
-        summary: 'Check a product and show it with its defaults, without storing it',
-        body: ProductForm,
-        response: { 200: ProductView },
-      },
-      config: { access: 'superuser' },
-    },
-    ({ body }) => previewProduct(deps, body),
   )
 
   app.put(

@@ -149,7 +149,7 @@ type DownloadTokensTable = {
   expires_at: Instant
 }
 
-/** What a token, or a license key, has downloaded on a UTC day. */
+/** Downloads of a token or a license key on a UTC day. */
 type DownloadDaysTable = {
   owner: string
   /** The token's id, or the chain of the key. */

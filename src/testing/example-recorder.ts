@@ -152,6 +152,8 @@ const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345678
 /** Replacements for fields with any value. */
 const BY_NAME: Record<string, unknown> = {
   code: '123456',
+  // Events of the sandboxed processor enqueue jobs at any time.
+  queued: 9,
   secret: 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP',
   otpauth_url:
     'otpauth://totp/Latchkey:ada%40example.com?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Latchkey',

@@ -587,7 +587,6 @@ async function editProducts({ called }: Walk, root: Calls): Promise<void> {
     comparison: { Support: 'Email' },
   }
   const tier = called('course')
-  await root.post('/api/admin/products/preview', { tier, ...course })
   const { revision } = (await root.post('/api/admin/products', { tier, ...course })).body
   await root.put(`/api/admin/products/${tier}`, { ...course, price: 59.5, revision })
   await root.get('/api/admin/products')

@@ -10,10 +10,10 @@ const LISTED_MAX = 100
 export type RefundedAmount = { amountCents: number; currency: string }
 
 /**
- * Refunds a part of a payment, or everything that is left. The number of earlier refunds is the
- * idempotency key, so two simultaneous requests for the same amount make one refund.
+ * Refunds a part of a payment, or all that remains. Two simultaneous requests for the same amount
+ * make one refund, because the idempotency key contains the number of earlier refunds.
  *
- * @throws Problem 409 when no more than that is left; 502 or 503 when the processor fails.
+ * @throws Problem 409 when less remains; 502 or 503 when the processor fails.
  */
 export async function refundPayment(
   deps: MoneyDeps,

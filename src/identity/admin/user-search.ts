@@ -11,7 +11,7 @@ import { LISTED, type UserPage } from './administration.ts'
 export const SEARCHED_MAX = 100_000
 
 export type UserFilter = {
-  /** Users that match as well, whatever their address and name. */
+  /** Users that also match, by another value than address or name. */
   ids?: readonly string[]
   plan?: Tier | undefined
   status?: SubscriptionStatus | undefined

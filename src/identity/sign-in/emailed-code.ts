@@ -133,7 +133,7 @@ async function spendCode(deps: EmailedCodeDeps, userId: string, token: string): 
 const hashBrowser = ({ secrets }: Pick<Platform, 'secrets'>, browser: string) =>
   secrets.hash('emailed-code/browser', browser)
 
-/** The token of the code: whoever has only the database cannot try out the codes. */
+/** Returns the token of a code. A thief of the database cannot try all codes, because it is keyed. */
 function buildToken(
   { secrets }: Pick<Platform, 'secrets'>,
   userId: string,

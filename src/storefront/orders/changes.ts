@@ -1,4 +1,4 @@
-/** What a superuser changes on a purchase. Each change is in the audit log. */
+/** Changes of a purchase by a superuser. Each change is in the audit log. */
 import type { AuditAction } from '#audit/actions.ts'
 import { recordAudit } from '#audit/audit.ts'
 import type { Billing } from '#billing/billing.ts'

@@ -9,7 +9,7 @@ import { UPDATE_ENDS_JOB } from './update-ends.ts'
 const DAY_MS = 24 * 3_600_000
 const TEAM = { SUPPORT_EMAIL: 'team@shop.example' }
 
-test('the owner is told of each sale once', async (t) => {
+test('the owner gets one email for each sale', async (t) => {
   const shop = await openShop(t, TEAM)
   const ada = await shop.buyer('ada')
   await shop.buy(ada, 'basic')
@@ -31,7 +31,7 @@ test('the owner is told of each sale once', async (t) => {
   assert.ok(licenses.every(({ text }) => /Receipt: https?:\/\//.test(text)))
 })
 
-test('a buyer is told when their license is revoked, by the seller or by a lost dispute', async (t) => {
+test('a buyer gets an email when their license is revoked, by the seller or by a lost dispute', async (t) => {
   const shop = await openShop(t)
   const ada = await shop.buyer('ada')
   const payment = await shop.sell(ada, 'pro')
@@ -50,7 +50,7 @@ test('a buyer is told when their license is revoked, by the seller or by a lost 
   assert.equal(emails.filter(({ text }) => /Your bank returned/.test(text)).length, 1)
 })
 
-test('buyers are told 30 days before their updates end and on the day, each once', async (t) => {
+test('buyers get one email 30 days before their updates end, and one on the day', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-ends-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const product = { tier: 'pro', name: 'Kit', price: 100, currency: 'usd', renewal_price: 49 }

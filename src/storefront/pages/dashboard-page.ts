@@ -21,7 +21,7 @@ ${products.length === 0 ? emptyState() : html`<div class="stack">${products.map(
 </div>`
 }
 
-/** What the page says once, at its top. */
+/** A message that the page shows once, at its top. */
 export type DashboardNotice =
   | { kind: 'payment'; state: CheckoutState }
   | { kind: 'error'; text: string }

@@ -53,7 +53,7 @@ export function buildSession(
   }
 }
 
-/** What the recorded purchase needs to know. The buyer cannot change it. */
+/** Returns the facts from which the purchase is recorded. The buyer cannot change them. */
 function buildMetadata(
   { processor }: Config,
   buyer: Buyer,
@@ -77,13 +77,13 @@ export function matchesSale(
   buyer: Buyer,
   sale: Sale,
 ): boolean {
-  const wanted = buildMetadata(config, buyer, sale)
+  const metadata = buildMetadata(config, buyer, sale)
   const has = session.metadata ?? {}
   return (
     session.currency === sale.product.currency &&
     session.amount_subtotal === sale.cents &&
-    Object.keys({ ...has, ...wanted }).every(
-      (name) => has[name] === (wanted as Record<string, string>)[name],
+    Object.keys({ ...has, ...metadata }).every(
+      (name) => has[name] === (metadata as Record<string, string>)[name],
     )
   )
 }

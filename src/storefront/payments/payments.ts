@@ -94,7 +94,7 @@ export async function confirmCheckout(
   return readState(deps, session)
 }
 
-/** Like `confirmCheckout`, for whoever has the id of a guest's checkout. It contains no address. */
+/** Like `confirmCheckout`, for anyone who has the id of a guest's checkout. The reply has no address. */
 export async function confirmGuestCheckout(
   deps: PaymentDeps,
   sessionId: string,

@@ -1,6 +1,6 @@
 /**
- * What superusers change on the products: each change is in the audit log and in effect on this
- * node when its request ends, and on the others within a second.
+ * Superusers edit the products. When a request ends, the change is in the audit log and in effect on
+ * this node; the other nodes follow within a second.
  */
 import type { AuditAction } from '#audit/actions.ts'
 import { recordAudit } from '#audit/audit.ts'
@@ -32,14 +32,6 @@ export async function listProducts(deps: EditingDeps): Promise<ProductView[]> {
   const stored = productList.isFixed ? null : await readList(db)
   if (stored?.products) return (await listRows(db)).map(viewRow)
   return config.catalogue.products.map((product) => viewProduct(product, 0, null))
-}
-
-/** Checks a form as a creation or a change would, without storing it. @throws Problem 409, 422 */
-export async function previewProduct(deps: EditingDeps, form: ProductForm): Promise<ProductView> {
-  requireEditable(deps)
-  const product = readForm(deps, form)
-  requireFreeSlug(product, await listProducts(deps))
-  return viewProduct(product, 0, null)
 }
 
 /** @throws Problem 409 `products_fixed`, `product_exists`, `product_slug_taken`; 422 */

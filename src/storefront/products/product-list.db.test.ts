@@ -42,7 +42,7 @@ test('a node that no message reaches sees a change by its revision', async (t) =
 
 type Row = { tier: string; slug?: string; retired?: boolean }
 
-/** A list of its own, as another node has it, and a way to write its rows. */
+/** Opens the list as another node does. `write` replaces its rows. */
 async function openList(t: TestContext) {
   const { platform } = await testApp(t)
   const { db, clock, config, log } = platform

@@ -62,14 +62,20 @@ export class ProductList {
     return this.sold.find((product) => product.tier === tier)
   }
 
+  /** All products that buyers may have: those on sale, and those that a superuser retired. */
+  get known(): readonly CatalogueProduct[] {
+    const retired = this.isFixed ? [] : (this.#stored?.products?.retired ?? [])
+    return [...this.sold, ...retired]
+  }
+
   /** Finds a product for its buyers: also one that is no longer sold, if a superuser retired it. */
   find(tier: Tier): CatalogueProduct | undefined {
-    return this.#all().find((product) => product.tier === tier)
+    return this.known.find((product) => product.tier === tier)
   }
 
   /** Like `find`. */
   findBySlug(slug: string): CatalogueProduct | undefined {
-    return this.#all().find((product) => product.slug === slug)
+    return this.known.find((product) => product.slug === slug)
   }
 
   /** A merchant of record rejects products without a tax code. */
@@ -103,11 +109,6 @@ export class ProductList {
     clearInterval(this.#timer)
     await this.#looking
     await this.#reading
-  }
-
-  #all(): readonly CatalogueProduct[] {
-    const retired = this.isFixed ? [] : (this.#stored?.products?.retired ?? [])
-    return [...this.sold, ...retired]
   }
 
   #follow({ bus, log }: Pick<Platform, 'bus' | 'log'>): void {

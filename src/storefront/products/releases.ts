@@ -48,8 +48,8 @@ export async function listReleases(
       : [],
   )
   const isReplaced = products.isSample && releases.length > 0
-  const others = isReplaced ? [] : await listFileReleases(products, tier, now)
-  return [...releases, ...others.filter(({ version }) => !known.has(version))]
+  const fromFiles = isReplaced ? [] : await listFileReleases(products, tier, now)
+  return [...releases, ...fromFiles.filter(({ version }) => !known.has(version))]
     .filter(({ publishedAt }) => publishedAt <= now)
     .sort((a, b) => compare(b.publishedAt, a.publishedAt) || compareVersions(b.version, a.version))
 }

@@ -191,12 +191,12 @@ function checkNames(entries: readonly Listed[]): void {
   for (const { path, isFolder } of entries) {
     if (!isSafePath(path)) throw refuse(`the name '${path.slice(0, 200)}' ${describeName(path)}`)
     if (isFolder) continue
-    const other = files.get(foldName(path))
-    if (other !== undefined)
+    const earlier = files.get(foldName(path))
+    if (earlier !== undefined)
       throw refuse(
-        other === path
+        earlier === path
           ? `'${path}' is in it twice`
-          : `'${other}' and '${path}' are one file on some systems`,
+          : `'${earlier}' and '${path}' are one file on some systems`,
       )
     files.set(foldName(path), path)
   }

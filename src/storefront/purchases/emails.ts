@@ -87,7 +87,7 @@ export function keyRecoveryEmail(
   })
 }
 
-/** Tells a buyer that their license has ended without a refund. */
+/** Emails a buyer whose license has ended without a refund. */
 export function revokedEmail(
   { config, productList }: EmailDeps,
   to: string,

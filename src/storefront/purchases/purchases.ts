@@ -276,7 +276,7 @@ async function lookForSecond(
 
 export const PurchaseStatusName = Named('PurchaseStatus', OneOf(...PURCHASE_STATUSES))
 
-/** Returns the purchase of a typed license key, whatever its status. */
+/** Returns the purchase of a typed license key, with any status. */
 export async function findLicensedPurchase(
   { db, secrets }: Pick<PurchaseDeps, 'db' | 'secrets'>,
   typed: string,

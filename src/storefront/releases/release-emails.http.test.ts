@@ -78,6 +78,17 @@ test('no email without updates, without the purchase, to a closed account, or lo
   for (const { email } of buyers) assert.deepEqual(await readNews(shop, email), [], email)
 })
 
+test('buyers of a product that is no longer sold get the email', async (t) => {
+  const { shop, publish } = await openReleases(t)
+  const ada = await shop.buyer('ada')
+  await shop.sell(ada, 'pro')
+  const root = await shop.as('root', { superuser: true })
+  assert.equal((await root.delete('/api/admin/products/pro')).status, 200)
+  shop.clock.advance(HOUR_MS)
+  publish('pro', '1.1.0', '')
+  await waitForNews(shop, ada.email, 1)
+})
+
 test('a release that becomes public later is announced then', async (t) => {
   const { shop, publish } = await openReleases(t)
   const ada = await shop.buyer('ada')

@@ -33,7 +33,7 @@ export async function sendReleaseEmails(deps: Deps): Promise<void> {
   const releases = await listNewReleases(deps)
   const tiers = [...new Set(releases.map(({ tier }) => tier))]
   if (tiers.length === 0) return
-  // Many buyers follow the email at once; none of them waits for the packing.
+  // Many buyers download soon after the email, so the archives are packed before it.
   for (const tier of tiers)
     await jobs.enqueue(db, PREPARE_JOB, { tier }, { key: `prepare:${tier}` })
 
@@ -50,7 +50,7 @@ export async function sendReleaseEmails(deps: Deps): Promise<void> {
 
 async function listNewReleases(deps: Deps): Promise<TierRelease[]> {
   const since = plus(deps.clock.now(), -ANNOUNCED_MS)
-  const lists = deps.productList.sold.map(async ({ tier }) => {
+  const lists = deps.productList.known.map(async ({ tier }) => {
     const releases = await showReleases(deps, tier)
     return releases
       .filter(({ publishedAt }) => publishedAt > since)

@@ -56,9 +56,9 @@ export async function openStoreSession(
 }
 
 /**
- * Opens a session for a user who has just signed in. `madeIn` is the account's session that they
- * signed in with, if any. @returns the cookie's value. @throws Problem 401 when that session has
- * ended since, because its end also ends sessions that it opened
+ * Opens a session for a user who has just signed in.
+ * @param madeIn The account's session that they used. Its end also ends sessions that it opened.
+ * @returns The cookie's value. @throws Problem 401 when `madeIn` has ended
  */
 export async function openSession(
   deps: Omit<SessionDeps, 'deviceCookie' | 'checkCredentials'>,

@@ -8,7 +8,7 @@ import { refundWithdrawal } from './refunds.ts'
 
 const TEAM = 'team@shop.example'
 
-test('the operator is told once when the refund of a withdrawal fails at the bank', async (t) => {
+test('the operator gets one email when the refund of a withdrawal fails at the bank', async (t) => {
   const shop = await openShop(t, { SUPPORT_EMAIL: TEAM })
   const { order } = await withdraw(shop)
   assert.deepEqual(await failures(shop), [])
@@ -23,7 +23,7 @@ test('the operator is told once when the refund of a withdrawal fails at the ban
   assert.equal((await failures(shop)).length, 1)
 })
 
-test('the operator is told when the processor refuses the refund; other failures are retried', async (t) => {
+test('the operator gets an email when the processor refuses the refund; other failures are retried', async (t) => {
   const shop = await openShop(t, { SUPPORT_EMAIL: TEAM })
   const { order, paymentId } = await withdraw(shop)
   const productList = await ProductList.read(shop.platform)

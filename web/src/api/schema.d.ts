@@ -2168,38 +2168,6 @@ export type PlanLimits = {
   choices_max: number | null
 }
 
-export type PreviewProductRequest = {
-  tier: string
-  name: string
-  /** In units of the currency */
-  price: number
-  currency: string
-  slug?: string
-  /** Markdown */
-  description?: string
-  includes?: string | null
-  images?: Array<string>
-  features?: Array<string>
-  gallery?: Array<ProductPicture>
-  faq?: Array<ProductQuestion>
-  /** Rows of the table that compares the products */
-  comparison?: Record<string, unknown>
-  /** Markdown */
-  terms?: string
-  /** Markdown */
-  changelog?: string
-  tax_code?: string | null
-  updates_months?: number | null
-  /** In units of the currency */
-  renewal_price?: number | null
-  /** Per tier: `difference`, or a fixed price */
-  upgrade_from?: Record<string, unknown>
-  activations_max?: number | null
-  activation_releases_per_month?: number
-  /** Its place in the list; default: the last */
-  position?: number
-}
-
 export type ProcessorEvent = {
   id: string
   type: string
@@ -3780,10 +3748,6 @@ export type Paths = {
     }
     '/api/admin/products': {
       body: CreateProductRequest
-      reply: StoreProduct
-    }
-    '/api/admin/products/preview': {
-      body: PreviewProductRequest
       reply: StoreProduct
     }
     '/api/admin/products/{tier}/releases': {

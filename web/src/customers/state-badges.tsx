@@ -2,7 +2,7 @@ import { Badge } from '@mantine/core'
 import type { AdminUser } from '../api/types.ts'
 import { StatusBadge } from '../components/plan-badge.tsx'
 
-/** What is unusual about an account, and its subscription. */
+/** Badges for the subscription, and for unusual states of the account. */
 export function StateBadges({ customer }: { customer: AdminUser }) {
   const { subscription_status, is_active, is_verified, is_superuser } = customer
   return (

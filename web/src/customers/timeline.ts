@@ -1,4 +1,4 @@
-/** What happened to a customer, in words. */
+/** Describes the events of a customer's timeline. */
 import { describeEvent, readAddresses } from '../account/audit-words.ts'
 import type { AuditEntry, CustomerEvent } from '../api/types.ts'
 import { plural } from '../components/format.ts'

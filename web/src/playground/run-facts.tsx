@@ -4,7 +4,7 @@ import { formatCount, formatDuration, formatExactDollars } from '../components/f
 import classes from './playground.module.css'
 import type { Run } from './run.ts'
 
-/** What an ended request took, cost, and failed at. */
+/** Shows the duration, the cost and the error of an ended request. */
 export function RunFacts({ run }: { run: Run }) {
   const { problem, reasoning, leftOut } = run
   return (

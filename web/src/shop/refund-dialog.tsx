@@ -29,7 +29,7 @@ export function RefundDialog({ order, onClose }: OrderDialogProps) {
 type RefundFormProps = {
   currency: string
   leftCents: number
-  /** What follows from a refund of all that is left, and of a part. */
+  /** The consequences of a refund of the whole rest, and of a part. */
   effects: { whole: string; part: string }
   onClose: () => void
   onRefund: (body: { reason: string; amount?: number }) => Promise<unknown>

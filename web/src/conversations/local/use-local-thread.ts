@@ -73,7 +73,7 @@ function addMessage({ store, userId, id }: Place, message: LocalMessage): void {
   }))
 }
 
-/** Answers a question. The service gets the whole branch, because it keeps none of it. */
+/** Answers a question. The service stores no message of this conversation, so it gets the whole branch. */
 function answer(place: Place, questionId: string, options: AskOptions): void {
   const branch = readBranch(readConversation(place)?.messages ?? [], questionId)
   const body = {
