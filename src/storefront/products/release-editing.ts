@@ -38,7 +38,7 @@ export const ReleaseView = Type.Object(
     status: Named('ReleaseStatus', OneOf(...RELEASE_STATUSES)),
     notes: Type.String({ description: 'Markdown' }),
     is_uploaded: Type.Boolean({
-      description: 'False for a folder of PRODUCTS_DIR, which only its files change',
+      description: 'False for a folder of PRODUCTS_DIR, or of the sample. Only its files change it',
     }),
     is_complete: Type.Boolean({
       description: 'False while an upload runs, and after it broke off',

@@ -2738,7 +2738,7 @@ export type StoreRelease = {
   status: ReleaseStatus
   /** Markdown */
   notes: string
-  /** False for a folder of PRODUCTS_DIR, which only its files change */
+  /** False for a folder of PRODUCTS_DIR, or of the sample. Only its files change it */
   is_uploaded: boolean
   /** False while an upload runs, and after it broke off */
   is_complete: boolean

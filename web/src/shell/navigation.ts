@@ -69,32 +69,23 @@ const ACCOUNT: NavItem = {
   icon: IconUserCircle,
   about: 'Profile, security, data',
 }
-const ADMIN: NavItem = {
-  to: '/admin',
-  label: 'Admin',
-  icon: IconShieldCog,
-  about: 'Usage, jobs, switches',
-}
-
-const CUSTOMERS: NavItem = {
-  to: '/customers',
-  label: 'Customers',
-  icon: IconUsers,
-  about: 'Find a customer, refund, sign out',
-}
-
-const SHOP: NavItem = {
-  to: '/shop',
-  label: 'Shop',
-  icon: IconBuildingStore,
-  about: 'Orders, discounts, messages',
-}
+const RUN: NavItem[] = [
+  {
+    to: '/customers',
+    label: 'Customers',
+    icon: IconUsers,
+    about: 'Find a customer, refund, sign out',
+  },
+  { to: '/shop', label: 'Shop', icon: IconBuildingStore, about: 'Products, orders, messages' },
+  { to: '/admin', label: 'Admin', icon: IconShieldCog, about: 'Usage, jobs, switches' },
+]
 
 /** The side menu's groups below the conversations. */
 export function listGroups(isSuperuser: boolean): { title: string; items: NavItem[] }[] {
   return [
     { title: 'Build', items: BUILD },
-    { title: 'You', items: isSuperuser ? [PLAN, CUSTOMERS, SHOP, ADMIN] : [PLAN] },
+    ...(isSuperuser ? [{ title: 'Run', items: RUN }] : []),
+    { title: 'You', items: [PLAN] },
   ]
 }
 

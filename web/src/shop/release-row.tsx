@@ -65,7 +65,7 @@ function describe(release: StoreRelease): string {
     describeTime(release),
     file_count !== null && plural(file_count, 'file'),
     size_bytes !== null && formatBytes(size_bytes),
-    !is_uploaded && 'from a folder of PRODUCTS_DIR',
+    !is_uploaded && 'not an upload',
   ]
     .filter(Boolean)
     .join(' · ')
