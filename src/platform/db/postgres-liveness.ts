@@ -68,8 +68,16 @@ export class Liveness {
   #giveUp(beforeMs: number): void {
     this.#suspectBeforeMs = Math.max(this.#suspectBeforeMs, beforeMs)
     for (const [client, askedMs] of this.#askedMs) {
-      if (askedMs < beforeMs)
-        (client as unknown as { connection: { stream: Socket } }).connection.stream.destroy()
+      if (askedMs < beforeMs) close(client)
+      else if ((this.#answeredMs.get(client) ?? askedMs) < beforeMs) {
+        // It was trusted after the check began. It has as long to answer as the check had.
+        const restMs = askedMs + CHECK_MS - performance.now()
+        setTimeout(() => this.#askedMs.get(client) === askedMs && close(client), restMs).unref()
+      }
     }
   }
+}
+
+function close(client: PoolClient): void {
+  ;(client as unknown as { connection: { stream: Socket } }).connection.stream.destroy()
 }

@@ -1,6 +1,6 @@
 /**
  * Superusers edit the products. When a request ends, the change is in the audit log and in effect on
- * this node; the other nodes follow within a second.
+ * this node; the other nodes follow at once by the bus, or within five seconds.
  */
 import type { AuditAction } from '#audit/actions.ts'
 import { recordAudit } from '#audit/audit.ts'

@@ -1,7 +1,8 @@
 /**
- * The products that the shop sells now, and their uploaded releases. The catalogue's file wins; otherwise they are the rows that
- * superusers edit, or the built-in products until the first edit. Every node keeps a copy in
- * memory and reads it again after a message of the bus, and each second when the revision moved.
+ * The products that the shop sells now, and their uploaded releases. The catalogue's file wins;
+ * otherwise they are the rows that superusers edit, or the built-in products until the first edit.
+ * Every node keeps a copy in memory. It reads the copy again after a message of the bus, and within
+ * five seconds after another process changed the revision.
  */
 import type { CatalogueProduct, Tier } from '#catalogue/catalogue.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -10,7 +11,8 @@ import { readList, readRevision, type StoredList } from './product-store.ts'
 import type { UploadedRelease } from './release-store.ts'
 
 export const PRODUCTS_CHANGED = 'storefront.products-changed'
-const LOOK_MS = 1_000
+/** Commands beside a service on SQLite send no message. */
+const LOOK_MS = 5_000
 
 /** Passed to what shows or sells products. */
 export type Listed = { productList: ProductList }
