@@ -55,6 +55,17 @@ test('a text that grew piece by piece ends as the same blocks', () => {
   )
 })
 
+test('a note ends the block above it, also before a line of =', () => {
+  const reader = new BlockReader(true)
+  const text = 'words\n[^n]: a note\n'
+  reader.read(text, true)
+  for (const isGrowing of [true, false])
+    assert.deepEqual(
+      reader.read(`${text}===\n\nend`, isGrowing).map(({ raw }) => raw),
+      ['words\n', '[^n]: a note\n', '===\n\n', 'end'],
+    )
+})
+
 test('blocks before the last stay the same objects', () => {
   const reader = new BlockReader(false)
   const before = reader.read('# One\n\nTwo\n\nThr', true)

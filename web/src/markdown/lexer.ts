@@ -25,6 +25,7 @@ const BLOCK_MATHS =
   /^ {0,3}(?:\$\$((?:(?!\n\s*\n)[^$])+)\$\$|\\\[((?:(?!\n\s*\n)[\s\S])+?)\\\])[^\S\n]*(?:\n+|$)/
 const CITATION = /^\[(\d{1,2}(?:\s*,\s*\d{1,2})*)\](?![(:])/
 const NOTE_MARK = /^\[\^([^\]\s]+)\](?!:)/
+const NOTE_LINE = /^\[\^[^\]\s]+\]:/m
 /** Lines of a note after its first are indented. */
 const NOTE =
   /^\[\^([^\]\s]+)\]:[^\S\n]*([^\n]*(?:\n(?: {2,}|\t)[^\n]+|\n+(?: {4}|\t)[^\n]+)*)(?:\n+|$)/
@@ -96,8 +97,16 @@ const citation: TokenizerExtension = {
   },
 }
 
-const plain = new Marked({ extensions: [maths, mathsBlock, note, noteMark] })
-const cited = new Marked({ extensions: [maths, mathsBlock, note, noteMark, citation] })
+/** A note ends the block above it, so no heading of several lines contains one. */
+const tokenizer = {
+  lheading(this: { rules: { block: { lheading: RegExp } } }, text: string): undefined | false {
+    const heading = this.rules.block.lheading.exec(text)?.[0] ?? ''
+    return NOTE_LINE.test(heading) ? undefined : false
+  },
+}
+
+const plain = new Marked({ extensions: [maths, mathsBlock, note, noteMark], tokenizer })
+const cited = new Marked({ extensions: [maths, mathsBlock, note, noteMark, citation], tokenizer })
 
 /**
  * Splits Markdown into blocks. Definitions of links apply to the whole text. With `isCited`, numbers
