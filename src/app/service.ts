@@ -25,6 +25,7 @@ import { createRetention } from '#platform/retention.ts'
 import type { Room } from '#platform/room.ts'
 import { version } from '#platform/version.ts'
 import { createRag, type Rag } from '#rag/rag.ts'
+import { createSite } from '#site/site.ts'
 import { createStorefront, storeSessions } from '#storefront/storefront.ts'
 import { createSwitches } from '#switches/switches.ts'
 import { createUsage, type Usage } from '#usage/usage.ts'
@@ -109,6 +110,7 @@ export async function createService(
     }),
   )
   add(createConversations(platform, { rag: rag.deps, requireGrant }))
+  add(createSite(platform, shop))
   add(
     createAdmin(
       { ...platform, productList: shop.productList, products: shop.products },

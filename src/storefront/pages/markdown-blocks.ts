@@ -160,6 +160,9 @@ function cutIndent(line: string, width: number): string {
 
 /** `\|` is a bar within a cell. */
 function splitCells(line: string): string[] {
-  const row = line.trim().replace(/^\|/, '').replace(/(?<!\\)\|$/, '')
+  const row = line
+    .trim()
+    .replace(/^\|/, '')
+    .replace(/(?<!\\)\|$/, '')
   return row.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll('\\|', '|'))
 }

@@ -55,7 +55,8 @@ class BlockRenderer {
   }
 
   #renderItem([first, ...rest]: readonly Block[]): (Html | undefined)[] {
-    const text = first?.kind === 'paragraph' ? inline(first.text) : first && this.#renderBlock(first)
+    const text =
+      first?.kind === 'paragraph' ? inline(first.text) : first && this.#renderBlock(first)
     return [text, ...this.render(rest)]
   }
 
