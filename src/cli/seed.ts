@@ -115,8 +115,8 @@ async function seed(
   })
   const clock = movableClock()
   const trials = postponeTrials(config.catalogue.plans)
-  const others = Math.max(0, users - CAST.length - 1)
-  const customers = Math.min(CUSTOMERS_MAX, Math.floor(others / USERS_PER_CUSTOMER))
+  const addedUsers = Math.max(0, users - CAST.length - 1)
+  const customers = Math.min(CUSTOMERS_MAX, Math.floor(addedUsers / USERS_PER_CUSTOMER))
   const deeds = listDeeds(clock.ms(), catalogue, { number, customers })
   clock.advance(Date.parse(deeds[0]?.at ?? clock.now()) - clock.ms())
   // The password is public, so a strong hash would only cost time. Each user's first sign-in
@@ -135,7 +135,7 @@ async function seed(
     const accounts = { superuser: SUPERUSER, password: PASSWORD }
     const counts = await playYear(service, deeds, { accounts, trials, asksModels })
     const passwordHash = await hasher.hash(PASSWORD)
-    const crowd = { count: others - customers, number, passwordHash }
+    const crowd = { count: addedUsers - customers, number, passwordHash }
     const calls = await insertCrowd(service, crowd)
     return {
       ...counts,

@@ -1,6 +1,6 @@
 /**
  * Users with a short history: an account, a last sign-in, and calls of every tenth. They are written
- * in batches, so memory stays bounded, whatever their number.
+ * in batches, so memory stays bounded.
  */
 import type { Service } from '#app/service.ts'
 import { FREE } from '#catalogue/catalogue.ts'
