@@ -51,7 +51,7 @@ export function adminMetricRoutes(app: App, { db, clock }: Pick<Platform, 'db' |
     '/api/admin/metrics',
     {
       schema: {
-        operationId: 'getMetrics',
+        operationId: 'getBusinessMetrics',
         tags,
         summary: 'Compute revenue, subscriptions, costs and calls by day, week or month',
         description:
@@ -69,7 +69,7 @@ export function adminMetricRoutes(app: App, { db, clock }: Pick<Platform, 'db' |
               totals: Totals,
               previous: Totals,
             },
-            { title: 'Metrics' },
+            { title: 'BusinessMetrics' },
           ),
         },
       },
@@ -89,7 +89,7 @@ export function adminMetricRoutes(app: App, { db, clock }: Pick<Platform, 'db' |
     '/api/admin/metrics.csv',
     {
       schema: {
-        operationId: 'exportMetrics',
+        operationId: 'exportBusinessMetrics',
         tags,
         summary: 'Download metrics as CSV',
         querystring: MetricQuery,

@@ -386,6 +386,16 @@ export type BillingSync = {
 
 export type BudgetPeriod = 'day' | 'week' | 'month'
 
+export type BusinessMetrics = {
+  from: string
+  to: string
+  /** The first day of each interval */
+  starts: Array<string>
+  series: Array<MetricSeries>
+  totals: Array<MetricTotal>
+  previous: Array<MetricTotal>
+}
+
 export type Call = {
   id: string
   at: string
@@ -1885,16 +1895,6 @@ export type MetricTotal = {
   currency: string | null
   /** Null when unknown, such as a rate of nothing */
   value: number | null
-}
-
-export type Metrics = {
-  from: string
-  to: string
-  /** The first day of each interval */
-  starts: Array<string>
-  series: Array<MetricSeries>
-  totals: Array<MetricTotal>
-  previous: Array<MetricTotal>
 }
 
 export type Model = {
@@ -3447,7 +3447,7 @@ export type Paths = {
         interval?: MetricInterval
         names?: string
       }
-      reply: Metrics
+      reply: BusinessMetrics
     }
     '/api/admin/metrics.csv': {
       query?: {
