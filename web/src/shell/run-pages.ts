@@ -1,0 +1,14 @@
+import { IconBuildingStore, IconShieldCog, IconUsers } from '@tabler/icons-react'
+import type { NavItem } from './navigation.ts'
+
+/** The side menu of Run, in its order. */
+export const RUN: readonly NavItem[] = [
+  {
+    to: '/customers',
+    label: 'Customers',
+    icon: IconUsers,
+    about: 'Find a customer, refund, sign out',
+  },
+  { to: '/shop', label: 'Shop', icon: IconBuildingStore, about: 'Products, orders, messages' },
+  { to: '/admin', label: 'Admin', icon: IconShieldCog, about: 'Usage, jobs, switches' },
+]
