@@ -482,9 +482,9 @@ async function administer(walk: Walk): Promise<void> {
 
   await root.get('/api/admin/brand')
   const brand = { name: 'Zebra', colours: { primary: '#1d4ed8' } }
-  await root.request('PUT', '/api/admin/brand', { body: brand })
-  await app.get('/api/brand')
-  await root.request('PUT', '/api/admin/brand', { body: {} })
+  await root.put('/api/admin/brand', brand)
+  await root.get('/api/brand')
+  await root.put('/api/admin/brand', {})
 
   const off = { kind: 'model', subject: 'openai/gpt-6*', reason: 'Its price is being looked into.' }
   await root.get('/api/admin/switches/effect?kind=model&subject=openai%2Fgpt-6*')
