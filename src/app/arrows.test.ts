@@ -36,6 +36,7 @@ const MAY_IMPORT: Record<string, string[]> = {
     'usage',
     'switches',
     'ai',
+    'rag',
   ],
   sandbox: [],
   cli: [
