@@ -1,6 +1,5 @@
 /** Files for language models (https://llmstxt.org): the list of pages, and all texts at once. */
 import type { App } from '#platform/http/app.ts'
-import { getBrand } from '#storefront/brand.ts'
 import { listLegalPages } from '#storefront/pages/legal-pages.ts'
 import { plainText } from '#storefront/pages/markdown.ts'
 import { MINUTES, SharedContent } from '#storefront/pages/shared-reply.ts'
@@ -36,7 +35,7 @@ async function writeIndex(deps: SiteDeps): Promise<string> {
   const legal = (await listLegalPages(deps)).map(({ title, path }) =>
     link(title, storefront + path),
   )
-  return `# ${getBrand(deps.config)}
+  return `# ${deps.config.brand.name}
 
 > One API for the models of several vendors and for your own documents. The API's address is ${base}; it speaks the formats of OpenAI (${base}/v1) and Anthropic, and MCP (${base}/mcp).
 

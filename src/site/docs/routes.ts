@@ -1,6 +1,5 @@
 /** The documentation: its pages, their Markdown files, and the files for language models. */
 import type { App } from '#platform/http/app.ts'
-import { getBrand } from '#storefront/brand.ts'
 import { sendNotFound, sendPage } from '#storefront/pages/layout.ts'
 import { MINUTES, SharedContent } from '#storefront/pages/shared-reply.ts'
 import { describePlace } from '#storefront/pages/structured-data.ts'
@@ -36,7 +35,7 @@ export function docRoutes(app: App, deps: SiteDeps): void {
       path: '/docs',
       listing: {
         path: '/docs',
-        description: `How to use ${getBrand(config)}: ${pages.map(({ title }) => title).join(', ')}.`,
+        description: `How to use ${config.brand.name}: ${pages.map(({ title }) => title).join(', ')}.`,
         data: [describePlace([['Documentation', `${storefront}/docs`]])],
       },
     })
@@ -72,14 +71,14 @@ export function docRoutes(app: App, deps: SiteDeps): void {
 }
 
 export function readSetting({ config }: Pick<SiteDeps, 'config'>) {
-  return { brand: getBrand(config), urls: config.urls }
+  return { brand: config.brand.name, urls: config.urls }
 }
 
 function describeDoc({ config }: SiteDeps, { name, title, task }: DocPage) {
   const url = `${config.urls.storefront}/docs/${name}`
   return {
     path: `/docs/${name}`,
-    description: `${task}: ${title}, in the documentation of ${getBrand(config)}.`,
+    description: `${task}: ${title}, in the documentation of ${config.brand.name}.`,
     data: [
       { '@type': 'TechArticle', headline: title, description: task, url },
       describePlace([
