@@ -35,7 +35,7 @@ export async function setUpPayments(
   settings: Settings,
   { secretKey, webhookSecret }: { secretKey: string; webhookSecret: string | null },
 ): Promise<{ account: Account; changes: Changes }> {
-  const movedDays = Math.ceil((clock.movedMs?.() ?? 0) / DAY_MS)
+  const movedDays = Math.floor((clock.movedMs?.() ?? 0) / DAY_MS)
   if (config.processor.sandboxed && movedDays > 0)
     throw setupProblem('played_clock_ahead', { days: movedDays })
   const processor = open(settings.preview({ STRIPE_SECRET_KEY: secretKey }))

@@ -9,9 +9,10 @@ import { PRICE_NAME } from '#config/settings-file.ts'
 import { requireFreshSignIn } from '#identity/sign-in/step-up.ts'
 import { type Caller, requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
-import { Instant, Nullable, OneOf } from '#platform/http/schema.ts'
+import { Instant, Nullable } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { LiveSwitches } from '#switches/live.ts'
+import { MailForm, ModelForm, PaymentsForm, PlansForm } from './forms.ts'
 import { buildMailSettings, sendTestEmail } from './mail.ts'
 import { type NoticeDeps, notifySuperusers } from './notice.ts'
 import { createPrices, setUpPayments } from './payments.ts'
@@ -24,72 +25,10 @@ export type SetupDeps = NoticeDeps &
 
 const tags = ['setup']
 
-/** Characters that `.env` files and headers take without quotes. */
-const ApiKey = Type.String({
-  minLength: 8,
-  maxLength: 300,
-  pattern: '^[A-Za-z0-9._~+/=:-]+$',
-})
-
 const Lines = Type.Array(
   Type.Object({ name: Type.String(), value: Type.String() }, { title: 'SettingLine' }),
   { description: 'For the environment of a service that stores no settings; otherwise empty.' },
 )
-
-const PaymentsForm = Type.Object({
-  secret_key: Type.String({
-    maxLength: 300,
-    pattern: '^(sk|rk)_(test|live)_[A-Za-z0-9_]{8,}$',
-    description: 'A secret or restricted key. A publishable key (`pk_…`) cannot charge.',
-  }),
-  webhook_secret: Type.Optional(
-    Type.String({
-      maxLength: 300,
-      pattern: '^whsec_[A-Za-z0-9+/=_]{8,}$',
-      description: 'Of an endpoint that you created. Omitted: the service creates its endpoints.',
-    }),
-  ),
-})
-
-const ModelForm = Type.Object({
-  vendor: Type.String({ minLength: 1, maxLength: 64 }),
-  api_key: ApiKey,
-})
-
-const MailForm = Type.Object({
-  host: Type.String({
-    maxLength: 253,
-    pattern: '^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$',
-    description: 'A name or an IPv4 address',
-  }),
-  port: Type.Integer({ minimum: 1, maximum: 65_535 }),
-  encryption: OneOf('tls', 'starttls'),
-  user: Type.Optional(Type.String({ minLength: 1, maxLength: 200, pattern: '^[ -~]+$' })),
-  password: Type.Optional(Type.String({ minLength: 1, maxLength: 300, pattern: '^[ -~]+$' })),
-  from_name: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 60, pattern: '^[\\p{L}\\p{N}][\\p{L}\\p{N} .&-]*$' }),
-  ),
-  from_address: Type.String({
-    maxLength: 254,
-    pattern: "^[A-Za-z0-9.!%&'*+/=?^_{|}~-]+@[A-Za-z0-9.-]+$",
-  }),
-})
-
-const PlansForm = Type.Object({
-  currency: Type.String({ pattern: '^[a-z]{3}$' }),
-  prices: Type.Array(
-    Type.Object({
-      tier: Type.String({ minLength: 1, maxLength: 64 }),
-      interval: OneOf('month', 'year'),
-      amount: Type.Integer({
-        minimum: 1,
-        maximum: 99_999_999,
-        description: 'In the currency’s smallest unit',
-      }),
-    }),
-    { minItems: 1, maxItems: 50 },
-  ),
-})
 
 export function setupApiRoutes(app: App, deps: SetupDeps): void {
   const { settings, clock } = deps
@@ -112,49 +51,8 @@ export function setupApiRoutes(app: App, deps: SetupDeps): void {
   paymentRoutes(app, deps)
   modelRoutes(app, deps)
 
-  step(app, deps, {
-    path: '/api/admin/setup/mail',
-    operationId: 'setUpMail',
-    summary: 'Send you a test email through a mail server, then save the server',
-    body: MailForm,
-    reply: { sent_to: Type.String() },
-    async run({ from_name, from_address, ...server }, { email }) {
-      const changes = buildMailSettings({
-        ...server,
-        ...(from_name !== undefined && { fromName: from_name }),
-        fromAddress: from_address,
-      })
-      await sendTestEmail(settings.preview(changes), email)
-      return { changes, reply: { sent_to: email } }
-    },
-  })
-  removal(app, deps, {
-    path: '/api/admin/setup/mail',
-    operationId: 'removeMail',
-    summary: 'Remove the saved mail server',
-    findChanges: () => ({ SMTP_URL: null, MAIL_FROM: null }),
-  })
-
-  app.post(
-    '/api/admin/setup/restart',
-    {
-      schema: {
-        operationId: 'restartService',
-        tags,
-        summary: 'Restart the service with the saved settings; running requests end first',
-        description: '`GET /api/admin/setup` shows a later `started_at` once it is up again.',
-        response: { 202: Type.Object({ started_at: Instant }) },
-      },
-      config: { access: 'superuser' },
-    },
-    async (request, reply) => {
-      await requireFreshSignIn(deps, requireCaller(request))
-      if (settings.pending.length === 0) throw setupProblem('nothing_to_apply')
-      // The service closes its connections, so the reply has to leave first.
-      reply.raw.once('close', () => settings.restart())
-      return reply.code(202).send({ started_at: startedAt })
-    },
-  )
+  mailRoutes(app, deps)
+  restartRoute(app, deps, startedAt)
 }
 
 function paymentRoutes(app: App, deps: SetupDeps): void {
@@ -249,6 +147,56 @@ function modelRoutes(app: App, deps: SetupDeps): void {
     query: { vendor: Type.String({ minLength: 1, maxLength: 64 }) },
     findChanges: ({ vendor = '' }) => ({ [findKeySetting(vendor)]: null }),
   })
+}
+
+function mailRoutes(app: App, deps: SetupDeps): void {
+  const { settings } = deps
+  step(app, deps, {
+    path: '/api/admin/setup/mail',
+    operationId: 'setUpMail',
+    summary: 'Send you a test email through a mail server, then save the server',
+    body: MailForm,
+    reply: { sent_to: Type.String() },
+    async run({ from_name, from_address, ...server }, { email }) {
+      const changes = buildMailSettings({
+        ...server,
+        ...(from_name !== undefined && { fromName: from_name }),
+        fromAddress: from_address,
+      })
+      await sendTestEmail(settings.preview(changes), email)
+      return { changes, reply: { sent_to: email } }
+    },
+  })
+  removal(app, deps, {
+    path: '/api/admin/setup/mail',
+    operationId: 'removeMail',
+    summary: 'Remove the saved mail server',
+    findChanges: () => ({ SMTP_URL: null, MAIL_FROM: null }),
+  })
+}
+
+function restartRoute(app: App, deps: SetupDeps, startedAt: string): void {
+  const { settings } = deps
+  app.post(
+    '/api/admin/setup/restart',
+    {
+      schema: {
+        operationId: 'restartService',
+        tags,
+        summary: 'Restart the service with the saved settings; running requests end first',
+        description: '`GET /api/admin/setup` shows a later `started_at` once it is up again.',
+        response: { 202: Type.Object({ started_at: Instant }) },
+      },
+      config: { access: 'superuser' },
+    },
+    async (request, reply) => {
+      await requireFreshSignIn(deps, requireCaller(request))
+      if (settings.pending.length === 0) throw setupProblem('nothing_to_apply')
+      // The service closes its connections, so the reply has to leave first.
+      reply.raw.once('close', () => settings.restart())
+      return reply.code(202).send({ started_at: startedAt })
+    },
+  )
 }
 
 type Step<Body extends TSchema, Reply extends Record<string, TSchema>> = {

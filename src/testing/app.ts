@@ -90,7 +90,7 @@ export async function testApp(
       userApp: options.userApp ?? false,
     })
 
-  const running: Running = { service: null, restart: Promise.resolve() }
+  const running: Running = { service: null, restart: Promise.resolve(), isEnding: false }
   const started = await onFreePorts(async (port, storefrontPort) => {
     const env = {
       PORT: String(port),
@@ -114,6 +114,7 @@ export async function testApp(
       env,
       restartFailure: null,
       restart() {
+        if (running.isEnding) return
         running.restart = restartSaved(running, config, env, (next) => create(next, host))
       },
     }
@@ -195,7 +196,7 @@ export async function testApp(
 type Person = { tier?: string; superuser?: boolean }
 
 /** `restart`: ends with the last restart that the setup page asked for. */
-type Running = { service: Service | null; restart: Promise<void> }
+type Running = { service: Service | null; restart: Promise<void>; isEnding: boolean }
 
 /** Starts the service again with the settings that the setup page saved, as main.ts does. */
 async function restartSaved(
@@ -217,6 +218,7 @@ function createEnd(
   dataDir: string | null,
 ): () => Promise<void> {
   return async () => {
+    running.isEnding = true
     await running.restart
     await running.service?.close(1_000)
     running.service = null
