@@ -43,7 +43,6 @@ const MAY_IMPORT: Record<string, string[]> = {
     'mail',
     'identity',
     'billing',
-    'models',
     'ai',
     'storefront',
     'switches',
