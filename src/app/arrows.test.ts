@@ -37,16 +37,7 @@ const MAY_IMPORT: Record<string, string[]> = {
     'ai',
     'rag',
   ],
-  setup: [
-    'config',
-    'audit',
-    'mail',
-    'identity',
-    'billing',
-    'ai',
-    'storefront',
-    'switches',
-  ],
+  setup: ['config', 'audit', 'mail', 'identity', 'billing', 'ai', 'storefront', 'switches'],
   sandbox: [],
   cli: [
     'app',

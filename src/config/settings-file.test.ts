@@ -75,11 +75,7 @@ test('a changed, cut or foreign file stops the start with one line', (t) => {
     JSON.stringify({ sealed: '' }),
   ]) {
     writeFileSync(settingsPath(dir), text)
-    assert.throws(
-      () => readSettingsFile(dir, keys),
-      /settings\.json cannot be read: /,
-      text,
-    )
+    assert.throws(() => readSettingsFile(dir, keys), /settings\.json cannot be read: /, text)
   }
 })
 
