@@ -3,6 +3,7 @@ import { adminProblem } from '#admin/problems.ts'
 import { aiProblem } from '#ai/problems.ts'
 import { apiKeyProblem } from '#api-keys/problems.ts'
 import { billingProblem } from '#billing/problems.ts'
+import { brandProblem } from '#brand/problems.ts'
 import { catalogueProblem } from '#catalogue/problems.ts'
 import { conversationProblem } from '#conversations/problems.ts'
 import { identityProblem } from '#identity/problems.ts'
@@ -18,6 +19,7 @@ export const catalogues = {
   platform: platformProblem.catalogue,
   identity: identityProblem.catalogue,
   catalogue: catalogueProblem.catalogue,
+  brand: brandProblem.catalogue,
   billing: billingProblem.catalogue,
   'api-keys': apiKeyProblem.catalogue,
   usage: usageProblem.catalogue,

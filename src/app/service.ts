@@ -10,6 +10,7 @@ import { type ApiKeys, createApiKeys } from '#api-keys/api-keys.ts'
 import { createLinking } from '#audit/linking.ts'
 import { type Billing, createBilling } from '#billing/billing.ts'
 import { openProcessor } from '#billing/processor.ts'
+import { createBrand } from '#brand/room.ts'
 import type { Config } from '#config/config.ts'
 import { createConversations } from '#conversations/conversations.ts'
 import { createLocalEmbedder } from '#embeddings/local-pool.ts'
@@ -81,6 +82,7 @@ export async function createService(
   // data. They close in reverse order.
   add(createLinking(platform))
   add(createRetention(platform, agedRows(config)))
+  add(createBrand(platform))
   const mail = add(createMail(platform))
   const identity = add(
     createIdentity(platform, {

@@ -11,6 +11,7 @@ export type AuditAction =
   | 'api-keys.revoked'
   | 'billing.deal_made'
   | 'billing.synced'
+  | 'brand.changed'
   | 'contact.assigned'
   | 'contact.closed'
   | 'contact.reopened'

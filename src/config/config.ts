@@ -5,6 +5,7 @@
 import { existsSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
+import type { LiveBrand } from '#brand/live.ts'
 import type { Catalogue, Tier } from '#catalogue/catalogue.ts'
 import type { Route } from '#models/catalogue.ts'
 import type { PriceFiles } from '#models/price-list.ts'
@@ -17,6 +18,7 @@ import {
   readPriceFiles,
   readReranker,
 } from './ai.ts'
+import { readBrand } from './brand.ts'
 import {
   indexPrices,
   type ProcessorConfig,
@@ -47,8 +49,8 @@ export type { TracesConfig } from './telemetry.ts'
 export type Part = 'api' | 'storefront' | 'worker'
 
 export type Config = {
-  /** The name in emails, passkeys and authenticator apps. */
-  brand: string
+  /** What customers see of the operator. Alone among the settings it can change while running. */
+  brand: LiveBrand
   production: boolean
   debug: boolean
   logLevel: string
@@ -83,7 +85,6 @@ export type Config = {
   products: {
     location: string | null
     uploads: string
-    name: string
     s3: {
       endpoint: string | null
       region: string
@@ -108,7 +109,12 @@ export type Config = {
   /** False: the service stores no conversations, and the app keeps them in the browser. */
   conversations: boolean
   oauth: OAuthConfig
-  mail: { smtpUrl: string | null; from: string; supportEmail: string; sandboxed: boolean }
+  mail: {
+    smtpUrl: string | null
+    from: { name: string | null; address: string }
+    supportEmail: string
+    sandboxed: boolean
+  }
   limits: { general: Rate; ai: Rate; rag: Rate; auth: Rate; signup: Rate }
   signUp: SignUpConfig
   /** True when a plan grants nothing until the address is verified. */
@@ -344,7 +350,7 @@ export function readConfig(env: Env): Config {
   refuseStrayPlans(env, catalogue)
 
   return deepFreeze({
-    brand: productName,
+    brand: readBrand(read, productName),
     production,
     debug: read.flag('DEBUG', !production),
     logLevel: read.oneOf(
@@ -376,7 +382,6 @@ export function readConfig(env: Env): Config {
     products: {
       location: read.optional('PRODUCTS_DIR'),
       uploads: join(dataDir, 'products'),
-      name: productName,
       s3: {
         endpoint: read.url('S3_ENDPOINT', ['http:', 'https:']),
         region: read.optional('AWS_REGION') ?? read.optional('AWS_DEFAULT_REGION') ?? 'us-east-1',
@@ -396,7 +401,7 @@ export function readConfig(env: Env): Config {
     conversations: read.oneOf('CONVERSATIONS', ['on', 'off'], 'on') === 'on',
     // With real email, the sandboxed sign-in providers would confirm other people's addresses.
     oauth: readOAuth(read, sandbox.on && read.optional('SMTP_URL') === null, sandbox.url),
-    mail: readMail(read, sandbox.on, urls.base, productName),
+    mail: readMail(read, sandbox.on, urls.base),
     limits: {
       general: read.rate('RATE_LIMIT_GENERAL', '100/60'),
       ai: read.rate('RATE_LIMIT_AI', '30/60'),
@@ -443,18 +448,21 @@ function readRetention(read: Reader): Config['retention'] {
   }
 }
 
-function readMail(read: Reader, sandboxOn: boolean, base: string, brand: string): Config['mail'] {
+function readMail(read: Reader, sandboxOn: boolean, base: string): Config['mail'] {
   const domain = new URL(base).hostname
   const smtpUrl = read.url('SMTP_URL', ['smtp:', 'smtps:'])
   return {
     smtpUrl,
-    from: read.text(
-      'MAIL_FROM',
-      `${brand.charAt(0).toUpperCase() + brand.slice(1)} <no-reply@${domain}>`,
-    ),
+    from: readSender(read.text('MAIL_FROM', `no-reply@${domain}`)),
     supportEmail: read.text('SUPPORT_EMAIL', `support@${domain}`),
     sandboxed: sandboxOn && smtpUrl === null,
   }
+}
+
+/** Reads `Name <address>`, or an address alone. */
+function readSender(text: string): Config['mail']['from'] {
+  const [, name = '', address = text] = /^(.*?)\s*<([^<>]+)>$/.exec(text) ?? []
+  return { name: name.replace(/^"(.*)"$/, '$1') || null, address }
 }
 
 function readSecurityContact(read: Reader, base: string): string {

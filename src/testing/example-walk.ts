@@ -485,6 +485,12 @@ async function administer(walk: Walk): Promise<void> {
   await root.delete(`/api/admin/invitations?email=${walk.mailOf('grace')}`)
   await root.get('/api/admin/audit?limit=2')
 
+  await root.get('/api/admin/brand')
+  const brand = { name: 'Zebra', colours: { primary: '#1d4ed8' } }
+  await root.put('/api/admin/brand', brand)
+  await root.get('/api/brand')
+  await root.put('/api/admin/brand', {})
+
   const off = { kind: 'model', subject: 'openai/gpt-6*', reason: 'Its price is being looked into.' }
   await root.get('/api/admin/switches/effect?kind=model&subject=openai%2Fgpt-6*')
   await root.post('/api/admin/switches', off)

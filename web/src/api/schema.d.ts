@@ -384,6 +384,112 @@ export type BillingSync = {
   status: 'queued'
 }
 
+export type Brand = {
+  name: string
+  legal_name: string
+  tagline: string | null
+  logo: BrandLogo
+  colours: BrandColours
+  /** Of buttons and fields, in pixels */
+  radius: number
+  links: BrandLinks
+}
+
+export type BrandColours = {
+  primary: string
+  accent: string | null
+}
+
+/** A refusal: a sentence for people, which may be reworded, and a word that stays. */
+export type BrandError = {
+  detail: string | Array<Issue>
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'brand_from_file'
+}
+
+export type BrandForm = {
+  /** The name that customers read everywhere. */
+  name?: string
+  /** The company, in the footers of the shop and of emails. */
+  legal_name?: string
+  /** One sentence below the name and for search engines. */
+  tagline?: string
+  logo?: BrandFormLogo
+  colours?: BrandFormColours
+  /** The radius of buttons and fields in pixels; cards follow from it. */
+  radius?: number
+  links?: BrandFormLinks
+  mail?: BrandFormMail
+}
+
+export type BrandFormColours = {
+  /** Buttons, links and the focus. Needs a contrast of 4.5 : 1 to white. */
+  primary?: string
+  /** Highlights. Needs a contrast of 3 : 1 to white. */
+  accent?: string
+}
+
+export type BrandFormLinks = {
+  /** Terms of service */
+  terms?: string
+  /** Privacy policy */
+  privacy?: string
+  /** Imprint */
+  imprint?: string
+  /** Support: a page, or mailto: */
+  support?: string
+  /** Documentation */
+  docs?: string
+  /** Status page */
+  status?: string
+}
+
+export type BrandFormLogo = {
+  /** The logo on light pages, in place of the square and the name. A base64 `data:` address of at most 100 KB. */
+  light?: string
+  /** The logo on dark pages. Default: the light one. A base64 `data:` address of at most 100 KB. */
+  dark?: string
+  /** The icon of the apps and of browser tabs. A base64 `data:` address of at most 100 KB. */
+  square?: string
+  /** A PNG or JPEG of 1200 × 630 pixels for links in social networks. A base64 `data:` address of at most 300 KB. */
+  social?: string
+}
+
+export type BrandFormMail = {
+  /** The sender of emails. Default: the name in MAIL_FROM, or the name. */
+  from_name?: string
+  /** The last lines of every email, such as your postal address. */
+  footer?: string
+  /** The button of emails. Default: the primary colour. */
+  colour?: string
+}
+
+export type BrandLinks = {
+  docs: string | null
+  status: string | null
+  support: string | null
+  terms: string | null
+  privacy: string | null
+  imprint: string | null
+}
+
+export type BrandLogo = {
+  /** The path of the logo on light pages */
+  light: string | null
+  /** The path of the logo on dark pages */
+  dark: string | null
+  /** The path of the icon */
+  square: string
+}
+
+export type BrandSettings = {
+  form: BrandForm
+  /** `file`: BRAND names a file, and the brand cannot be edited here. */
+  source: 'file' | 'stored' | 'default'
+  changed_at: string | null
+  /** The name without one in the form */
+  default_name: string
+}
+
 export type BudgetPeriod = 'day' | 'week' | 'month'
 
 export type BusinessMetrics = {
@@ -3279,6 +3385,12 @@ export type Paths = {
     '/metrics': {
       reply: null
     }
+    '/api/brand': {
+      reply: Brand
+    }
+    '/api/admin/brand': {
+      reply: BrandSettings
+    }
     '/api/auth/me': {
       reply: User
     }
@@ -3692,6 +3804,44 @@ export type Paths = {
     }
     '/api/admin/setup': {
       reply: SetupState
+    }
+  }
+  PUT: {
+    '/api/admin/brand': {
+      body: BrandForm
+      reply: BrandSettings
+    }
+    '/api/rag/collections/{id}/documents/{document_id}': {
+      path: {
+        id: string
+        document_id: string
+      }
+      reply: null
+    }
+    '/api/library/collections/{id}/documents/{document_id}': {
+      path: {
+        id: string
+        document_id: string
+      }
+      reply: null
+    }
+    '/api/conversations/settings': {
+      body: ChangeConversationSettingsRequest
+      reply: ConversationPreferences
+    }
+    '/api/shares/{id}': {
+      path: {
+        id: string
+      }
+      body: UpdateShareRequest
+      reply: Share
+    }
+    '/api/admin/products/{tier}': {
+      path: {
+        tier: string
+      }
+      body: ChangeProductRequest
+      reply: StoreProduct
     }
   }
   POST: {
@@ -4314,40 +4464,6 @@ export type Paths = {
     }
     '/api/admin/setup/mail': {
       reply: RemoveMailResponse
-    }
-  }
-  PUT: {
-    '/api/rag/collections/{id}/documents/{document_id}': {
-      path: {
-        id: string
-        document_id: string
-      }
-      reply: null
-    }
-    '/api/library/collections/{id}/documents/{document_id}': {
-      path: {
-        id: string
-        document_id: string
-      }
-      reply: null
-    }
-    '/api/conversations/settings': {
-      body: ChangeConversationSettingsRequest
-      reply: ConversationPreferences
-    }
-    '/api/shares/{id}': {
-      path: {
-        id: string
-      }
-      body: UpdateShareRequest
-      reply: Share
-    }
-    '/api/admin/products/{tier}': {
-      path: {
-        tier: string
-      }
-      body: ChangeProductRequest
-      reply: StoreProduct
     }
   }
 }
