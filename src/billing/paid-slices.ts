@@ -41,9 +41,7 @@ export function buildSlices(lines: readonly PaidLine[]): AllowanceSlice[] {
     // A proration lasts until the end of the period that it changes.
     const changes = lines.filter(
       (line) =>
-        line.isProration &&
-        line.subscriptionId === whole.subscriptionId &&
-        line.end === whole.end,
+        line.isProration && line.subscriptionId === whole.subscriptionId && line.end === whole.end,
     )
     for (const month of splitMonths(whole)) {
       if (next !== undefined && month.start >= next.start) break
