@@ -75,6 +75,7 @@ ${script && html`<script src="${assetUrl(script)}" defer></script>`}
 <a class="brand" href="/"><img src="${config.brand.iconPath}" alt="" width="28" height="28">${brand}</a>
 <nav aria-label="Main">
 ${link('/pricing', 'Pricing')}
+${link('/models', 'Models')}
 ${link('/docs', 'Docs')}
 ${link('/contact', 'Contact')}
 ${caller ? [link('/dashboard', 'Your purchases'), html`<form method="post" action="/logout"><button class="linklike">Sign out</button></form>`] : link('/login', 'Sign in')}
