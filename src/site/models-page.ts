@@ -35,6 +35,8 @@ function listOffered(ai: Gateway['config'], plans: readonly CataloguePlan[]): Of
     if (!grants.includes('ai') && !grants.includes('home')) continue
     for (const model of listModels(ai, { tier })) {
       if (model.vendor.apiKey === null) continue
+      // The app's conversations, without the API, use chat models only.
+      if (model.kind !== 'chat' && !grants.includes('ai')) continue
       const key = `${model.vendor.name}/${model.id}`
       const known = offered.get(key) ?? { ...model, plans: [] }
       known.plans.push(name)
@@ -50,7 +52,7 @@ function modelsPage(models: readonly Offered[], pricesAsOf: string): Html {
 <div class="hero"><h1>Models</h1><p class="lead">${
     models.length === 0
       ? 'No models are available at the moment.'
-      : `One key for ${models.length} models. Prices are in US dollars per million tokens, as of ${pricesAsOf}.`
+      : `${models.length} models from one account. Prices are in US dollars per million tokens, as of ${pricesAsOf}.`
   }</p></div>
 ${[...groups].map(
   (
