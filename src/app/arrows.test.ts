@@ -38,9 +38,11 @@ const MAY_IMPORT: Record<string, string[]> = {
     'ai',
     'rag',
   ],
+  setup: ['config', 'audit', 'mail', 'identity', 'billing', 'ai', 'storefront', 'switches'],
   sandbox: [],
   cli: [
     'app',
+    'config',
     'audit',
     'mail',
     'identity',

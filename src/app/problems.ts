@@ -10,6 +10,7 @@ import { identityProblem } from '#identity/problems.ts'
 import { platformProblem } from '#platform/problems.ts'
 import { ragProblem } from '#rag/problems.ts'
 import { sandboxProblem } from '#sandbox/problems.ts'
+import { setupProblem } from '#setup/problems.ts'
 import { storefrontProblem } from '#storefront/problems.ts'
 import { switchedOffProblem, switchProblem } from '#switches/problems.ts'
 import { usageProblem } from '#usage/problems.ts'
@@ -28,6 +29,7 @@ export const catalogues = {
   storefront: storefrontProblem.catalogue,
   switches: { ...switchedOffProblem.catalogue, ...switchProblem.catalogue },
   admin: adminProblem.catalogue,
+  setup: setupProblem.catalogue,
   sandbox: sandboxProblem.catalogue,
 }
 

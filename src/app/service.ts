@@ -26,6 +26,8 @@ import { createRetention } from '#platform/retention.ts'
 import type { Room } from '#platform/room.ts'
 import { version } from '#platform/version.ts'
 import { createRag, type Rag } from '#rag/rag.ts'
+import { type Host, Settings } from '#setup/saved-settings.ts'
+import { createSetup } from '#setup/setup.ts'
 import { createStorefront, storeSessions } from '#storefront/storefront.ts'
 import { createSwitches } from '#switches/switches.ts'
 import { createUsage, type Usage } from '#usage/usage.ts'
@@ -58,9 +60,16 @@ export type Service = {
   close(drainMs?: number, delayMs?: number): Promise<void>
 }
 
+/** `host`: null when the process cannot start the service again. */
+type ServiceOptions = PlatformOptions & {
+  userApp?: boolean
+  hasher?: Hasher
+  host?: Host | null
+}
+
 export async function createService(
   config: Config,
-  options: PlatformOptions & { userApp?: boolean; hasher?: Hasher } = {},
+  options: ServiceOptions = {},
 ): Promise<Service> {
   const platform = await openWithRooms(config, options)
   const rooms: Room[] = []
@@ -117,6 +126,9 @@ export async function createService(
       { identity, billing, switches: switches.live, ai, processor },
     ),
   )
+
+  const settings = new Settings(platform, options.host ?? null)
+  add(createSetup({ ...platform, mail, settings, switches: switches.live }))
 
   const authenticators: Authenticators = {
     bearer(token, { keys, fresh }) {

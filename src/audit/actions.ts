@@ -53,6 +53,7 @@ export type AuditAction =
   | 'session.ended'
   | 'session.replayed'
   | 'sessions.ended'
+  | 'settings.saved'
   | 'sign-in'
   | 'sign-in.closed'
   | 'sign-in.codes-guessed'

@@ -2,6 +2,7 @@
  * Reads the environment into one frozen object; no other file does. A wrong value stops the start
  * with one line that names the setting.
  */
+import { existsSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
 import type { LiveBrand } from '#brand/live.ts'
@@ -29,13 +30,20 @@ import {
 import { isLocal } from './exposures.ts'
 import { expandFamilies } from './families.ts'
 import { ConfigError, type Env, type Rate, Reader } from './reader.ts'
+import {
+  addSavedSettings,
+  readSettingsFile,
+  type SavedSettings,
+  settingsPath,
+  writeSettingsFile,
+} from './settings-file.ts'
 import { type OAuthConfig, readOAuth, readSuperuser } from './sign-in.ts'
 import { readSignUp, type SignUpConfig } from './sign-up.ts'
 import { readTelemetry, type TelemetryConfig } from './telemetry.ts'
 
 export type { VendorConfig } from './ai.ts'
 export { exposures } from './exposures.ts'
-export { ConfigError, type Rate } from './reader.ts'
+export { ConfigError, type Env, type Rate } from './reader.ts'
 export type { TracesConfig } from './telemetry.ts'
 
 export type Part = 'api' | 'storefront' | 'worker'
@@ -159,8 +167,8 @@ export function findOriginalsFault({
 }
 
 /**
- * Reads settings from the environment and from `.env` in the working directory; the environment
- * takes precedence. `for`: `service` needs all settings, a `command` no ORIGINALS_DIR; `look` is
+ * Reads settings from the environment, from `.env` in the working directory and from the settings
+ * that the setup page saved, in this order of precedence. `for`: `service` needs all settings, a `command` no ORIGINALS_DIR; `look` is
  * for commands that report what is missing. `changes` replace settings of those names. @throws
  * ConfigError with one line that names the wrong setting.
  */
@@ -171,7 +179,8 @@ export function configFromProcess({
   for: 'service' | 'command' | 'look'
   changes?: Env
 }): Config {
-  const config = readConfig({ ...processEnv(), ...changes })
+  const env = { ...processEnv(), ...changes }
+  const config = readConfig(addSavedSettings(env, readSavedSettings(env, use)))
   const originalsFault = use === 'service' ? findOriginalsFault(config) : null
   if (originalsFault !== null) throw new ConfigError(originalsFault)
   if (!config.production || use === 'look') return config
@@ -214,7 +223,37 @@ export function clientSettingsFromProcess(): { url: string; apiKey: string | nul
   }
 }
 
-function processEnv(): Env {
+/** @throws ConfigError */
+function readSavedSettings(env: Env, use: 'service' | 'command' | 'look'): SavedSettings {
+  const read = new Reader(env)
+  const dataDir = readDataDir(read)
+  if (read.optional('DATABASE_URL') !== null) {
+    // Several nodes may serve, and a file of one of them would give it other settings.
+    if (use === 'service' && existsSync(settingsPath(dataDir))) {
+      throw new ConfigError(
+        `${settingsPath(dataDir)} does not apply with DATABASE_URL, because other nodes do not have it: set its settings in the environment (npm run -s cli -- settings prints them), and remove the file`,
+      )
+    }
+    return {}
+  }
+  try {
+    return readSettingsFile(dataDir, readSecretKeys(read)).saved
+  } catch (error) {
+    if (use === 'look') return {}
+    throw error
+  }
+}
+
+/** Returns an undo, which writes the saved settings as they are now. */
+export function rememberSavedSettings(): () => void {
+  const env = processEnv()
+  const saved = readSavedSettings(env, 'service')
+  const read = new Reader(env)
+  return () => writeSettingsFile(readDataDir(read), readSecretKeys(read), saved)
+}
+
+/** Returns the environment of this process with `.env`, without saved settings. */
+export function processEnv(): Env {
   try {
     process.loadEnvFile()
   } catch (error) {

@@ -14,6 +14,7 @@ import { createCredential, signChallenge } from './authenticator.ts'
 import { paidSession, readCookie, signed } from './buyer.ts'
 import { createRecorder, type Recorder, type Server } from './example-recorder.ts'
 import { chooseAccount } from './provider.ts'
+import { walkSetup } from './setup-walk.ts'
 import { createShop, GOOD_CARD, PRICES } from './shop.ts'
 import { writeZip } from './zip.ts'
 
@@ -55,6 +56,7 @@ export async function walkEverything(
   await signInElsewhere(walk)
   await browseStorefront(walk)
   await administer(walk)
+  if (on === undefined) Object.assign(walk.recorder.examples.api, await walkSetup(t))
   return walk.recorder.examples
 }
 

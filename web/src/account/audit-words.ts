@@ -62,6 +62,7 @@ export const EVENT_LABELS: Readonly<Record<AuditAction, string>> = {
   'switch.off': 'Switched off',
   'switch.on': 'Switched on',
   'job.retried': 'Job retried',
+  'settings.saved': 'Settings changed',
   'superuser.added': 'Made a superuser',
   'user.changed': 'Changed by a superuser',
 }
