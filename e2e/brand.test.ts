@@ -25,7 +25,7 @@ const PAGES = [
 ]
 
 test('every page of the app names only the operator’s product', async (t) => {
-  const app = await testApp(t, { userApp: true, })
+  const app = await testApp(t, { userApp: true })
   const { base } = app.config.urls
   const root = await app.as('root', { tier: 'pro', superuser: true })
   const form = { name: 'Zebra', tagline: 'Stripes.', colours: { primary: '#1d4ed8' }, radius: 2 }
