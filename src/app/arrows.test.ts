@@ -16,7 +16,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   audit: [],
   brand: ['audit'],
   embeddings: [],
-  mail: [],
+  mail: ['brand'],
   identity: ['audit', 'mail'],
   billing: ['audit', 'mail', 'identity'],
   'api-keys': ['audit', 'identity'],
