@@ -1,4 +1,4 @@
-import { IconBuildingStore, IconShieldCog, IconUsers } from '@tabler/icons-react'
+import { IconBuildingStore, IconPlugConnected, IconShieldCog, IconUsers } from '@tabler/icons-react'
 import type { NavItem } from './navigation.ts'
 
 /** The side menu of Run, in its order. */
@@ -11,4 +11,5 @@ export const RUN: readonly NavItem[] = [
   },
   { to: '/shop', label: 'Shop', icon: IconBuildingStore, about: 'Products, orders, messages' },
   { to: '/admin', label: 'Admin', icon: IconShieldCog, about: 'Usage, jobs, switches' },
+  { to: '/run/setup', label: 'Setup', icon: IconPlugConnected, about: 'Stripe, models, email' },
 ]
