@@ -480,6 +480,7 @@ async function administer(walk: Walk): Promise<void> {
   await root.delete(`/api/admin/invitations?email=${walk.mailOf('grace')}`)
   await root.get('/api/admin/audit?limit=2')
 
+  await root.get('/api/admin/models')
   const off = { kind: 'model', subject: 'openai/gpt-6*', reason: 'Its price is being looked into.' }
   await root.get('/api/admin/switches/effect?kind=model&subject=openai%2Fgpt-6*')
   await root.post('/api/admin/switches', off)

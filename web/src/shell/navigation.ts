@@ -4,6 +4,7 @@ import {
   IconBuildingBank,
   IconBuildingStore,
   IconChartBar,
+  IconCpu,
   IconFiles,
   IconGauge,
   IconKey,
@@ -30,6 +31,7 @@ export type NavItem = {
     | '/admin'
     | '/customers'
     | '/shop'
+    | '/run/models'
   label: string
   icon: Icon
   about: string
@@ -77,7 +79,8 @@ const RUN: NavItem[] = [
     about: 'Find a customer, refund, sign out',
   },
   { to: '/shop', label: 'Shop', icon: IconBuildingStore, about: 'Products, orders, messages' },
-  { to: '/admin', label: 'Admin', icon: IconShieldCog, about: 'Usage, jobs, switches' },
+  { to: '/run/models', label: 'Models', icon: IconCpu, about: 'Vendors, prices, switches' },
+  { to: '/admin', label: 'Admin', icon: IconShieldCog, about: 'Usage, billing, jobs' },
 ]
 
 /** The side menu's groups below the conversations. */
