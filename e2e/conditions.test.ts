@@ -52,7 +52,7 @@ test('the app works on a bad connection and describes plans and search correctly
   })
 
   await t.test('a page that failed offline loads when the browser is online', async () => {
-    await page.goto(`${base}/dashboard`)
+    await page.goto(`${base}/usage`)
     await page.getByRole('heading', { level: 1 }).waitFor()
     await context.setOffline(true)
     await page.getByRole('link', { name: 'API keys' }).first().click()

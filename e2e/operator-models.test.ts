@@ -22,6 +22,7 @@ test('a model is switched off within four clicks, after its price effect is show
   }
 
   const menu = page.getByRole('navigation', { name: 'Main' })
+  await click(menu.getByRole('link', { name: 'Run', exact: true }))
   await click(menu.getByRole('link', { name: 'Models', exact: true }))
   await click(page.getByRole('button', { name: `Switch off ${model}`, exact: true }))
   const dialog = page.getByRole('dialog', { name: `Switch off ${model}?` })
@@ -41,7 +42,10 @@ test('a model is switched off within four clicks, after its price effect is show
   )
   assert.ok(clicks <= 4, `${clicks} clicks`)
 
-  await page.getByRole('button', { name: `Switch on ${model}`, exact: true }).first().click()
+  await page
+    .getByRole('button', { name: `Switch on ${model}`, exact: true })
+    .first()
+    .click()
   await page.getByRole('region', { name: 'Switched off' }).waitFor({ state: 'detached' })
   assert.deepEqual(await listOff(), [])
   assert.deepEqual(errors, [])

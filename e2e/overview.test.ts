@@ -56,6 +56,7 @@ test('a feature outside the plan says what it does and costs', async (t) => {
   const nora = await app.as('nora')
   const { page, errors } = await visit(await openBrowser(t))
   await signInByForm(page, app.url, nora.email)
+  await page.getByRole('link', { name: 'Build', exact: true }).click()
   await page.getByRole('link', { name: 'API keys' }).click()
   await page.getByRole('heading', { name: 'API keys with Pro' }).waitFor()
   await page.getByText('Call every model from your programs').waitFor()
@@ -77,15 +78,17 @@ test('the menu works by the keyboard, and lies over the page on a phone', async 
 
   await t.test('Escape closes it and returns the focus', async () => {
     await page.getByRole('button', { name: 'Open menu' }).press('Enter')
-    await page.getByRole('link', { name: 'Usage' }).waitFor()
+    await page.getByRole('link', { name: 'Library' }).waitFor()
     await assertAccessible(page, 'the menu on a phone')
     await page.keyboard.press('Escape')
     await focused('Open menu').waitFor()
-    await page.getByRole('link', { name: 'Usage' }).waitFor({ state: 'hidden' })
+    await page.getByRole('link', { name: 'Library' }).waitFor({ state: 'hidden' })
   })
 
-  await t.test('it closes when a page opens', async () => {
+  await t.test('it closes when a page opens, but not when the place changes', async () => {
     await page.getByRole('button', { name: 'Open menu' }).click()
+    await page.getByRole('link', { name: 'Build', exact: true }).click()
+    await page.waitForURL('**/playground')
     await page.getByRole('link', { name: 'Usage' }).click()
     await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor()
     await page.getByRole('link', { name: 'Calls', exact: true }).waitFor({ state: 'hidden' })

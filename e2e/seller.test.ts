@@ -27,7 +27,9 @@ test('a seller makes a product with two tiers, sells one, and refunds it', async
   const shopUrl = app.config.urls.storefront
 
   await signInByForm(page, app.config.urls.base, root.email)
-  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Shop' }).click()
+  const menu = page.getByRole('navigation', { name: 'Main' })
+  await menu.getByRole('link', { name: 'Run', exact: true }).click()
+  await menu.getByRole('link', { name: 'Shop' }).click()
   await page.getByRole('heading', { name: 'No orders yet' }).waitFor()
   await createProduct(page, { name: 'Field guide', price: '49' })
   await publishRelease(page, 'field-guide-1.0.0.zip')

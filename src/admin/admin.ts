@@ -18,6 +18,7 @@ import { emailDeadJobs } from './dead-jobs.ts'
 import { adminDiscountRoutes } from './discount-routes.ts'
 import { adminDisputeRoutes } from './dispute-routes.ts'
 import { adminInboxRoutes } from './inbox-routes.ts'
+import { adminMetricRoutes } from './metric-routes.ts'
 import { adminModelRoutes } from './model-routes.ts'
 import { adminProblem } from './problems.ts'
 import { adminProductRoutes } from './product-routes.ts'
@@ -65,6 +66,7 @@ export function createAdmin(
       adminCustomerRoutes(app, { ...platform, identity, billing })
       adminUsageRoutes(app, platform)
       adminModelRoutes(app, platform, ai)
+      adminMetricRoutes(app, platform)
       adminSwitchRoutes(app, platform, { switches, ai })
       adminBillingRoutes(app, platform, billing)
       adminProductRoutes(app, platform)

@@ -35,6 +35,7 @@ const MAY_IMPORT: Record<string, string[]> = {
     'usage',
     'switches',
     'ai',
+    'rag',
   ],
   sandbox: [],
   cli: [

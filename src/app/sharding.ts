@@ -36,8 +36,9 @@ const WHOLE: Record<string, string> = {
     'refunds',
     'disputes',
     'invoices',
+    'subscription_changes',
   ]),
-  ...of('totals of all users', ['user_counts', 'usage_archive', 'usage_totals']),
+  ...of('totals of all users', ['user_counts', 'usage_archive', 'usage_totals', 'checkout_days']),
 }
 
 function of(why: string, tables: string[]): Record<string, string> {

@@ -73,7 +73,7 @@ const COMMANDS: Record<string, { usage: string; says: string; load(): Promise<Co
     load: () => import('./secret.ts'),
   },
   seed: {
-    usage: 'seed',
+    usage: 'seed [--number N] [--users N]',
     says: 'fills an empty database with a year of users, payments, usage and documents',
     load: () => import('./seed.ts'),
   },

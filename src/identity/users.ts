@@ -146,7 +146,9 @@ export async function lockUser(tx: Db, userId: string): Promise<boolean> {
 }
 
 export type NewUser = Pick<User, 'email' | 'full_name' | 'password_hash'> &
-  Partial<Pick<User, 'avatar_url' | 'oauth_provider' | 'is_verified' | 'is_superuser'>>
+  Partial<
+    Pick<User, 'avatar_url' | 'oauth_provider' | 'is_verified' | 'is_superuser' | 'last_login_at'>
+  >
 
 /** @throws a unique violation when the address is taken. */
 export async function insertUser(tx: Db, user: NewUser, now: string): Promise<User> {
@@ -174,7 +176,7 @@ export async function insertUser(tx: Db, user: NewUser, now: string): Promise<Us
       processor_customer_id: null,
       created_at: now,
       updated_at: now,
-      last_login_at: null,
+      last_login_at: user.last_login_at ?? null,
     })
     .returningAll()
     .executeTakeFirstOrThrow()

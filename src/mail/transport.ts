@@ -96,7 +96,10 @@ function sandboxTransport(mailboxUrl: string): Transport {
         body: JSON.stringify({ id: messageId, ...email }),
         signal: AbortSignal.timeout(SEND_TIMEOUT_MS),
       })
-      if (!response.ok) throw new Error(`the sandbox mailbox answered ${response.status}`)
+      if (!response.ok)
+        throw new Error(
+          `the sandbox mailbox answered ${response.status}: ${(await response.text()).slice(0, 300)}`,
+        )
     },
     answers: async () => true,
     close() {},

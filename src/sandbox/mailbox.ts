@@ -32,12 +32,16 @@ export type Posted = {
 }
 
 const LISTED_MAX = 200
+/** No address of this domain exists (RFC 2606), so it shows what happens to refused emails. */
+const UNKNOWN_DOMAIN = /\.invalid$/i
 
 export function mailboxRoutes(app: FastifyInstance, deps: Deps): void {
   app.post<{ Body: Posted }>(
     '/mail',
     { ...OPEN, schema: { body: POSTED, hide: true }, bodyLimit: 4 * 1024 * 1024 },
     (request, reply) => {
+      if (UNKNOWN_DOMAIN.test(request.body.to))
+        return reply.code(422).send({ error: '550 5.1.2 The domain of the address does not exist' })
       const fresh = keep(deps, request.body)
       return reply.code(fresh ? 201 : 200).send({ id: request.body.id, duplicate: !fresh })
     },

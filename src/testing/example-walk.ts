@@ -461,6 +461,9 @@ async function administer(walk: Walk): Promise<void> {
   await root.get('/metrics')
   await root.get('/api/admin/stats')
   await root.get('/api/admin/usage?group_by=vendor')
+  await root.get('/api/admin/metrics?names=mrr,revenue,gross_margin&interval=month')
+  await root.get('/api/admin/metrics.csv?names=revenue,signups&interval=month')
+  await root.get('/api/admin/subscription-changes')
   const { users } = (await root.get('/api/admin/users?limit=2')).body
   await createCalls(walk, 'storefront', root.headers).get('/metrics')
   await root.patch(`/api/admin/users/${users[1].id}`, {

@@ -1,74 +1,38 @@
 /**
- * The events of a small service's year: users join, call models, buy products and write messages.
- * Deterministic for the same day and settings, because random numbers have a fixed seed. Pure.
+ * The events of a small service's year: users join, pay, call models, ask questions and write
+ * messages, and the operator answers. Deterministic for the same day, settings and number. Pure.
  */
 import { type Catalogue, FREE } from '#catalogue/catalogue.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '#platform/clock.ts'
-import { FILES, MESSAGES, type Message, type SeedFile } from './texts.ts'
+import { CAST, type Card, inventCustomers, type Person, TRIALS_FROM } from './cast.ts'
+import { type Chance, createChance } from './chance.ts'
+import { FILES, INVITED, MESSAGES, type Message, QUESTIONS, type SeedFile } from './texts.ts'
 
 const DAYS = 365
 
-type Person = {
-  name: string
-  /** Day of the year on which they join. */
-  joins: number
-  /** Day of their last sign-in; missing: the day on which they joined. */
-  seen?: number
-  /** Index of their plan above the free one; 0 is the free plan. */
-  plan: number
-  /** Calls on a busy day. */
-  calls: number
-  /** Position in the catalogue's products; missing: they buy nothing. */
-  product?: number
-  planCard?: Card
-  productCard?: Card
-  /** Days on which they cancel their plan and on which their purchase is refunded. */
-  cancels?: number
-  refunded?: number
-}
-
-const CAST: readonly Person[] = [
-  { name: 'Ada Lovelace', joins: 2, seen: 364, plan: 2, calls: 14, product: 2 },
-  { name: 'Grace Hopper', joins: 9, seen: 364, plan: 2, calls: 10, product: 1 },
-  { name: 'Alan Turing', joins: 21, seen: 363, plan: 1, calls: 8, product: 0 },
-  { name: 'Mary Jackson', joins: 40, seen: 360, plan: 1, calls: 6 },
-  { name: 'Edsger Dijkstra', joins: 66, seen: 90, plan: 0, calls: 0, product: 0, refunded: 74 },
-  { name: 'Barbara Liskov', joins: 93, seen: 362, plan: 1, calls: 5, product: 1 },
-  { name: 'Donald Knuth', joins: 128, seen: 355, plan: 1, calls: 4, cancels: 350 },
-  { name: 'Radia Perlman', joins: 170, seen: 364, plan: 2, calls: 9, product: 2 },
-  { name: 'John Backus', joins: 201, plan: 0, calls: 0 },
-  {
-    name: 'Frances Allen',
-    joins: 244,
-    seen: 361,
-    plan: 1,
-    calls: 7,
-    product: 0,
-    productCard: 'disputed',
-  },
-  // Joins a month and a few days before the end, so that the first renewal has failed and is being
-  // retried.
-  { name: 'Tony Hoare', joins: 328, seen: 358, plan: 1, calls: 3, planCard: 'fails at renewal' },
-  { name: 'Karen Jones', joins: 350, plan: 0, calls: 0 },
-]
-
 const ROUTES = ['/api/ai/chat', '/v1/chat/completions', '/api/rag/query'] as const
+
+type PlanChoice = { tier: string; isYearly: boolean }
 
 export type Deed = { at: Instant } & (
   | { kind: 'join'; name: string; email: string }
-  | { kind: 'sign-in'; email: string }
-  | { kind: 'subscribe'; email: string; tier: string; card: Card }
-  | { kind: 'cancel'; email: string }
-  | { kind: 'issue-key'; email: string }
+  | { kind: 'sign-in'; email: string; device: Device }
+  | { kind: 'mistype-password'; email: string }
+  | ({ kind: 'subscribe'; email: string; card: Card } & PlanChoice)
+  | ({ kind: 'change-plan'; email: string } & PlanChoice)
+  | { kind: 'cancel' | 'pause' | 'resume' | 'issue-key' | 'download'; email: string }
   | { kind: 'buy'; email: string; tier: string; card: Card }
-  | { kind: 'refund'; email: string }
   | { kind: 'upload'; email: string; file: SeedFile }
+  | { kind: 'ask'; email: string; questions: readonly string[] }
   | { kind: 'write'; message: Message }
+  | { kind: 'reply'; to: string; text: string }
+  | { kind: 'refund-purchase' | 'refund-plan'; email: string }
+  | { kind: 'invite'; email: string }
+  | { kind: 'offer-trials' }
   | Call
 )
 
-/** The behavior of a card's bank. */
-export type Card = 'good' | 'fails at renewal' | 'disputed'
+export type Device = 'laptop' | 'phone'
 
 export type Call = {
   kind: 'call'
@@ -87,55 +51,121 @@ export type Call = {
   outcome: 'ok' | 'failed' | 'cancelled'
 }
 
-/** Returns all events of the year before `now`, in chronological order. */
-export function listDeeds(nowMs: number, catalogue: Pick<Catalogue, 'plans' | 'products'>): Deed[] {
-  const chance = createChance(20_260_101)
-  const today = Math.floor(nowMs / DAY_MS) * DAY_MS
-  const at = (day: number, ms: number) => new Date(today - (DAYS - day) * DAY_MS + ms).toISOString()
+type Offers = Pick<Catalogue, 'plans' | 'products'>
+/** Returns the instant on a day of the year, `ms` after its midnight. */
+type At = (day: number, ms: number) => Instant
 
-  const { products } = catalogue
-  const paid = catalogue.plans.filter(({ tier }) => tier !== FREE)
-  const deeds = CAST.flatMap((person): Deed[] => {
-    const {
-      name,
-      joins,
-      seen,
-      plan,
-      calls,
-      product,
-      planCard = 'good',
-      productCard = 'good',
-    } = person
-    const email = `${name.split(' ')[0]?.toLowerCase()}@example.com`
-    const tier = plan === 0 ? undefined : paid[Math.min(plan, paid.length) - 1]?.tier
-    const bought =
-      product === undefined ? undefined : products[Math.min(product, products.length - 1)]
-    // Within the half hour before the access token expires.
-    const morning = (minute: number) => at(joins, 9 * HOUR_MS + minute * MINUTE_MS)
-    const mine: Deed[] = [
-      { kind: 'join', at: morning(0), name, email },
-      { kind: 'sign-in', at: morning(1), email },
-    ]
-    if (seen !== undefined) mine.push({ kind: 'sign-in', at: at(seen, 8 * HOUR_MS), email })
-    if (bought)
-      mine.push({ kind: 'buy', at: morning(2), email, tier: bought.tier, card: productCard })
-    if (bought && person.refunded)
-      mine.push({ kind: 'refund', at: at(person.refunded, 15 * HOUR_MS), email })
-    if (!tier) return mine
-    mine.push({ kind: 'subscribe', at: morning(5), email, tier, card: planCard })
-    mine.push({ kind: 'issue-key', at: morning(8), email })
-    for (const [index, file] of FILES.slice(0, plan + 2).entries())
-      mine.push({ kind: 'upload', at: morning(10 + index), email, file })
-    for (let day = joins + 1; day < DAYS; day++) mine.push(...createCalls(email, day, calls))
-    if (person.cancels) {
-      mine.push({ kind: 'sign-in', at: at(person.cancels, 10 * HOUR_MS), email })
-      mine.push({ kind: 'cancel', at: at(person.cancels, 10 * HOUR_MS + MINUTE_MS), email })
-    }
-    return mine
+/**
+ * Returns all events of the year before `now`, in chronological order. `number` changes the random
+ * ones; `customers` is the number of paying customers beside the cast.
+ */
+export function listDeeds(
+  nowMs: number,
+  offers: Offers,
+  { number = 1, customers = 0 }: { number?: number; customers?: number } = {},
+): Deed[] {
+  const chance = createChance(20_260_100 + number)
+  const today = Math.floor(nowMs / DAY_MS) * DAY_MS
+  const at: At = (day, ms) => new Date(today - (DAYS - day) * DAY_MS + ms).toISOString()
+  const people = [...CAST, ...inventCustomers(createChance(number), customers)]
+  const deeds = people.flatMap((person) => [
+    ...listPersonDeeds(person, offers, at),
+    ...listCalls(person, at, chance),
+  ])
+  return [...deeds, ...listOperatorDeeds(at)].sort((a, b) =>
+    a.at < b.at ? -1 : a.at > b.at ? 1 : 0,
+  )
+}
+
+const findEmail = ({ email, name }: Person) =>
+  email ?? `${name.split(' ')[0]?.toLowerCase()}@example.com`
+
+function listPersonDeeds(person: Person, { plans, products }: Offers, at: At): Deed[] {
+  const { name, joins, seen, plan, product, planCard = 'good', productCard = 'good' } = person
+  const email = findEmail(person)
+  const paid = plans.filter(({ tier }) => tier !== FREE)
+  const choosePlan = (index: number) => ({
+    tier: paid[Math.min(index, paid.length) - 1]?.tier ?? FREE,
+    isYearly: person.isYearly ?? false,
   })
-  for (const { day, ...message } of MESSAGES)
-    deeds.push({ kind: 'write', at: at(day, 16 * HOUR_MS), message })
-  return deeds.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
+  const bought =
+    product === undefined ? undefined : products[Math.min(product, products.length - 1)]
+  const deeds: Deed[] = [
+    { kind: 'join', at: at(joins, 9 * HOUR_MS), name, email },
+    ...during(joins, 9 * HOUR_MS, [
+      ...(bought
+        ? [
+            { kind: 'buy', email, tier: bought.tier, card: productCard } as const,
+            ...(productCard === 'disputed' ? [] : [{ kind: 'download', email } as const]),
+          ]
+        : []),
+      ...(plan > 0 && paid.length > 0
+        ? [
+            { kind: 'subscribe', email, card: planCard, ...choosePlan(plan) } as const,
+            { kind: 'issue-key', email } as const,
+          ]
+        : []),
+      ...FILES.slice(0, person.documents ?? 0).map(
+        (file) => ({ kind: 'upload', email, file }) as const,
+      ),
+      ...(person.questions
+        ? [{ kind: 'ask', email, questions: QUESTIONS.slice(0, person.questions) } as const]
+        : []),
+    ]),
+  ]
+  if (seen !== undefined) {
+    deeds.push({ kind: 'mistype-password', at: at(seen, 8 * HOUR_MS), email })
+    deeds.push({ kind: 'sign-in', at: at(seen, 8 * HOUR_MS + MINUTE_MS), email, device: 'phone' })
+  }
+  if (bought && person.purchaseRefunded)
+    deeds.push({ kind: 'refund-purchase', at: at(person.purchaseRefunded, 15 * HOUR_MS), email })
+  if (paid.length === 0) return deeds
+  const { changes, cancels, pauses, resumes, planRefunded } = person
+  if (changes)
+    deeds.push(
+      ...during(changes.day, 10 * HOUR_MS, [
+        { kind: 'change-plan', email, ...choosePlan(changes.plan) },
+      ]),
+    )
+  if (cancels) deeds.push(...during(cancels, 10 * HOUR_MS, [{ kind: 'cancel', email }]))
+  if (pauses) deeds.push(...during(pauses, 11 * HOUR_MS, [{ kind: 'pause', email }]))
+  if (resumes) deeds.push(...during(resumes, 11 * HOUR_MS, [{ kind: 'resume', email }]))
+  if (planRefunded) deeds.push({ kind: 'refund-plan', at: at(planRefunded, 15 * HOUR_MS), email })
+  return deeds
+
+  /** A sign-in and what follows in the half hour before the access token expires. */
+  function during(day: number, ms: number, acts: readonly Act[]): Deed[] {
+    return [{ kind: 'sign-in', email, device: 'laptop' } as const, ...acts].map((act, index) => ({
+      ...act,
+      at: at(day, ms + (index + 1) * MINUTE_MS),
+    }))
+  }
+}
+
+type WithoutTime<T> = T extends unknown ? Omit<T, 'at'> : never
+type Act = WithoutTime<Deed>
+
+function listOperatorDeeds(at: At): Deed[] {
+  return [
+    { kind: 'offer-trials', at: at(TRIALS_FROM, 8 * HOUR_MS) },
+    ...MESSAGES.flatMap(({ day, reply, ...message }): Deed[] => [
+      { kind: 'write', at: at(day, 16 * HOUR_MS), message },
+      ...(reply
+        ? [{ kind: 'reply', at: at(day + 1, 9 * HOUR_MS), to: message.email, text: reply } as const]
+        : []),
+    ]),
+    ...INVITED.map(
+      ({ day, email }) => ({ kind: 'invite', at: at(day, 12 * HOUR_MS), email }) as const,
+    ),
+  ]
+}
+
+function listCalls(person: Person, at: At, chance: Chance): Call[] {
+  const { joins, leaves = DAYS - 1, calls, plan } = person
+  if (plan === 0 || calls === 0) return []
+  return Array.from({ length: Math.max(0, leaves - joins) }, (_, index) =>
+    createCalls(findEmail(person), joins + 1 + index, calls),
+  ).flat()
 
   /**
    * Creates a day's calls: fewer at weekends, more with the months; one in fifty fails, and a few
@@ -163,16 +193,5 @@ export function listDeeds(nowMs: number, catalogue: Pick<Catalogue, 'plans' | 'p
         outcome: failed ? 'failed' : chance() < 0.02 ? 'cancelled' : 'ok',
       }
     })
-  }
-}
-
-/** Mulberry32: a deterministic sequence of numbers from 0 up to 1 for each seed. */
-function createChance(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 }

@@ -6,8 +6,11 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { readConfig } from '#config/config.ts'
+import { DAY_MS } from '#platform/clock.ts'
 import { testApp } from '#testing/app.ts'
-import { listDeeds } from './script.ts'
+import { CAST } from './cast.ts'
+import { insertCrowd } from './crowd.ts'
+import { type Deed, listDeeds } from './script.ts'
 
 const NOW = Date.parse('2026-11-22T10:00:00.000Z')
 
@@ -15,6 +18,7 @@ test('a date determines its past year: sorted, and without future events', () =>
   const { catalogue } = readConfig({})
   const deeds = listDeeds(NOW, catalogue)
   assert.deepEqual(listDeeds(NOW + 3_600_000, catalogue), deeds)
+  assert.notDeepEqual(listDeeds(NOW, catalogue, { number: 2 }), deeds)
   assert.ok(deeds.every(({ at }, index) => index === 0 || (deeds[index - 1]?.at ?? '') <= at))
   assert.ok((deeds.at(-1)?.at ?? '') < new Date(NOW).toISOString())
   assert.ok(deeds.filter(({ kind }) => kind === 'call').length > 2_000)
@@ -37,13 +41,28 @@ test('customers choose paid plans, wherever the catalogue lists the free one, an
   )
 })
 
+test('extra customers depend on the number only, and join before trials are offered', () => {
+  const { catalogue } = readConfig({})
+  const extend = (number: number) => listDeeds(NOW, catalogue, { number, customers: 40 })
+  const deeds = extend(7)
+  assert.deepEqual(extend(7), deeds)
+  const listPayers = (of: Deed[]) =>
+    of.flatMap((deed) => (deed.kind === 'subscribe' ? [deed.email] : []))
+  const payers = listPayers(deeds)
+  assert.equal(payers.length, listPayers(listDeeds(NOW, catalogue)).length + 40)
+  assert.equal(new Set(payers).size, payers.length)
+  const offered = deeds.find(({ kind }) => kind === 'offer-trials')?.at ?? ''
+  const late = listPayers(deeds.filter(({ at }) => at > offered))
+  assert.deepEqual(late.sort(), ['dennis', 'hedy', 'sophie', 'tony'].map(atExample))
+})
+
 test('fills a new data folder once, with payments that match the processor', async (t) => {
   const folder = temporary(t)
   // An existing file without tables counts as empty.
   new DatabaseSync(join(folder, 'latchkey.db')).close()
-  const first = seed(folder)
+  const first = seed(folder, {}, '--users', '100')
   const counted =
-    /^13 users, 9 API keys, 9 subscriptions, 7 purchases, 30 documents, 4 messages, (\d+) calls\nSign in as ada@example.com/
+    /^100 users, 18 API keys, 18 subscriptions, 8 purchases, 38 documents, 5 conversations, 5 messages, \d+ calls\nSign in as ada@example.com/
   assert.match(first.stdout, counted, first.stderr)
   assert.equal(first.status, 0)
 
@@ -53,7 +72,7 @@ test('fills a new data folder once, with payments that match the processor', asy
 
   const app = await testApp(t, { onData: { dataDir: folder, databaseUrl: null } })
   const { disagreements, accounts, is_whole } = await app.service.billing.reportDisagreements()
-  assert.deepEqual([disagreements, accounts, is_whole], [[], 9, true])
+  assert.deepEqual([disagreements, accounts, is_whole], [[], 18, true])
   await app.service.billing.sync()
   assert.deepEqual(
     (await app.service.billing.reportDisagreements()).disagreements,
@@ -62,29 +81,65 @@ test('fills a new data folder once, with payments that match the processor', asy
   )
 
   const { db } = app.platform
-  const users = await db
-    .selectFrom('users')
-    .selectAll()
-    .where('email', '!=', 'root@example.com')
-    .execute()
+  const everyone = await db.selectFrom('users').selectAll().execute()
+  assert.equal(everyone.length, 100)
+  const cast = CAST.map(({ name }) => atExample(name.split(' ')[0]?.toLowerCase() ?? ''))
+  const users = everyone.filter(({ email }) => cast.includes(email))
   assert.ok(
     users.every(
       ({ last_login_at }) => last_login_at !== null && last_login_at < new Date().toISOString(),
     ),
   )
-  const statusOf = (name: string) =>
-    users.find(({ email }) => email === `${name}@example.com`)?.subscription_status
   assert.deepEqual(
-    [statusOf('ada'), statusOf('tony'), statusOf('karen')],
-    ['active', 'past_due', 'free'],
+    users
+      .filter(({ subscription_status }) => subscription_status !== 'active')
+      .map(({ email, subscription_status }) => `${email}: ${subscription_status}`)
+      .sort(),
+    [
+      'anita@example.com: cancelled',
+      'dennis@example.com: cancelled',
+      'edsger@example.com: free',
+      'evelyn@example.com: free',
+      'john@example.com: free',
+      'karen@example.com: free',
+      'margaret@example.com: cancelled',
+      'niklaus@example.com: cancelled',
+      'tony@example.com: past_due',
+    ],
   )
-  const rows = async (table: 'refunds' | 'disputes' | 'invoices' | 'contact_messages') =>
+  const findStatus = async (name: string) =>
+    (
+      await db
+        .selectFrom('billing_accounts')
+        .innerJoin('users', 'users.id', 'billing_accounts.user_id')
+        .select('processor_status')
+        .where('email', '=', atExample(name))
+        .executeTakeFirst()
+    )?.processor_status
+  assert.deepEqual([await findStatus('sophie'), await findStatus('hedy')], ['trialing', 'active'])
+  const rows = async (table: SeededTable) =>
     Number(
       (await db.selectFrom(table).select(db.fn.countAll().as('rows')).executeTakeFirst())?.rows,
     )
+  for (const [table, count] of Object.entries({
+    refunds: 2,
+    disputes: 1,
+    contact_messages: 5,
+    contact_replies: 3,
+    conversations: 5,
+    conversation_messages: 18,
+    downloads: 7,
+    activations: 6,
+  })) {
+    assert.equal(await rows(table as SeededTable), count, table)
+  }
+  const [failed, ...others] = await app.platform.jobs.dead()
+  assert.match(failed?.last_error ?? '', /domain of the address does not exist/)
+  assert.deepEqual(others, [])
+  const invited = await app.service.identity.listInvitations()
   assert.deepEqual(
-    [await rows('refunds'), await rows('disputes'), await rows('contact_messages')],
-    [1, 1, 4],
+    invited.map(({ email }) => email),
+    ['lynn.conway@example.net'],
   )
   assert.ok((await rows('invoices')) > 60)
 
@@ -97,6 +152,42 @@ test('fills a new data folder once, with payments that match the processor', asy
   assert.equal(body.invoices[0].status, 'paid')
   const documents: { source: string }[] = (await app.get('/api/rag/documents', { headers })).body
   assert.ok(documents.some(({ source }) => source.endsWith('.pdf')))
+})
+
+test('writes users with a short history in batches, each with a last sign-in', async (t) => {
+  const app = await testApp(t)
+  const { db } = app.platform
+  const crowd = { count: 1_100, number: 3, passwordHash: 'none' }
+  const calls = await insertCrowd(app.service, crowd)
+  const { count, unseen, first, last } = await db
+    .selectFrom('users')
+    .select((e) => [
+      e.fn.countAll().as('count'),
+      e.fn.sum(e.case().when('last_login_at', 'is', null).then(1).else(0).end()).as('unseen'),
+      e.fn.min('created_at').as('first'),
+      e.fn.max('created_at').as('last'),
+    ])
+    .executeTakeFirstOrThrow()
+  assert.deepEqual([Number(count), Number(unseen)], [1_100, 0])
+  assert.ok(first > new Date(app.clock.ms() - 366 * DAY_MS).toISOString())
+  assert.ok(last < app.clock.now())
+  const records = await db
+    .selectFrom('usage_records')
+    .select(db.fn.countAll().as('count'))
+    .executeTakeFirst()
+  assert.ok(calls > 50)
+  assert.equal(Number(records?.count), calls)
+})
+
+test('prints its usage for a wrong option', (t) => {
+  for (const args of [
+    ['--users', 'many'],
+    ['--customers', '3'],
+  ]) {
+    const { stdout, status } = seed(temporary(t), {}, ...args)
+    assert.match(stdout, /^Usage: seed \[--number N\] \[--users N\]/)
+    assert.equal(status, 2)
+  }
 })
 
 test('prints the reason when documents cannot be stored', (t) => {
@@ -137,11 +228,28 @@ function temporary(t: TestContext): string {
   return folder
 }
 
-function seed(dataDir: string, env: Record<string, string> = {}) {
-  return spawnSync(process.execPath, [join(import.meta.dirname, '..', 'main.ts'), 'seed'], {
-    cwd: tmpdir(),
-    env: { PATH: process.env.PATH, DATA_DIR: dataDir, ...env },
-    encoding: 'utf8',
-    timeout: 120_000,
-  })
+type SeededTable =
+  | 'refunds'
+  | 'disputes'
+  | 'invoices'
+  | 'contact_messages'
+  | 'contact_replies'
+  | 'conversations'
+  | 'conversation_messages'
+  | 'downloads'
+  | 'activations'
+
+const atExample = (name: string) => `${name}@example.com`
+
+function seed(dataDir: string, env: Record<string, string> = {}, ...args: string[]) {
+  return spawnSync(
+    process.execPath,
+    [join(import.meta.dirname, '..', 'main.ts'), 'seed', ...args],
+    {
+      cwd: tmpdir(),
+      env: { PATH: process.env.PATH, DATA_DIR: dataDir, ...env },
+      encoding: 'utf8',
+      timeout: 900_000,
+    },
+  )
 }

@@ -1,4 +1,4 @@
-/** Documents and messages of the users of the seeded year. */
+/** Documents, questions and messages of the users of the seeded year, and the operator's replies. */
 import { buildPdf, drawLines } from '#rag/ingest/parsers/samples.ts'
 
 export type SeedFile = { name: string; type: string; content: string | Uint8Array<ArrayBuffer> }
@@ -79,13 +79,30 @@ Leave out every sentence that can be left out. Numbers have units, and times hav
   },
 ]
 
-export const MESSAGES: readonly (Message & { day: number })[] = [
+/** Questions about the documents, in the order of their uploads. */
+export const QUESTIONS: readonly string[] = [
+  'Within how many days may customers return goods?',
+  'How much is the rent of the workshop, and when does it rise?',
+  'How fast does the engineer on call answer a page?',
+]
+
+/** `reply`: the operator's answer on the next day; missing: the message is still open. */
+export const MESSAGES: readonly (Message & { day: number; reply?: string })[] = [
+  {
+    day: 68,
+    name: 'Edsger Dijkstra',
+    email: 'edsger@example.com',
+    subject: 'support',
+    message: 'I bought the wrong edition by mistake. May I have my money back?',
+    reply: 'Of course. The refund is on its way; your bank shows it within five days.',
+  },
   {
     day: 120,
     name: 'Ida Rhodes',
     email: 'ida@example.net',
     subject: 'sales',
     message: 'We are a team of twelve. Is there a discount when we pay for a year?',
+    reply: 'A year costs as much as ten months. You can choose it on the pricing page.',
   },
   {
     day: 287,
@@ -93,6 +110,7 @@ export const MESSAGES: readonly (Message & { day: number })[] = [
     email: 'frances@example.com',
     subject: 'support',
     message: 'My bank shows a payment that I do not recognise. What was it for?',
+    reply: 'It is the plan that renewed on Monday. The invoice is under Plan in your account.',
   },
   {
     day: 349,
@@ -110,4 +128,10 @@ export const MESSAGES: readonly (Message & { day: number })[] = [
     message:
       'My card was refused this week. I have asked for a new one; please keep my plan open until it arrives.',
   },
+]
+
+/** The domain of the first address does not exist, so its email fails until the job gives up. */
+export const INVITED: readonly { day: number; email: string }[] = [
+  { day: 340, email: 'joseph@weizenbaum.invalid' },
+  { day: 362, email: 'lynn.conway@example.net' },
 ]

@@ -392,6 +392,16 @@ export type BillingSync = {
 
 export type BudgetPeriod = 'day' | 'week' | 'month'
 
+export type BusinessMetrics = {
+  from: string
+  to: string
+  /** The first day of each interval */
+  starts: Array<string>
+  series: Array<MetricSeries>
+  totals: Array<MetricTotal>
+  previous: Array<MetricTotal>
+}
+
 export type Call = {
   id: string
   at: string
@@ -1795,6 +1805,11 @@ export type ListSharesResponse = {
   shares: Array<Share>
 }
 
+export type ListSubscriptionChangesResponse = {
+  changes: Array<SubscriptionChange>
+  next_cursor: string | null
+}
+
 export type ListSwitchesResponse = {
   switches: Array<Switch>
 }
@@ -1865,6 +1880,27 @@ export type MessageUsage = {
   total_tokens: number
   cost_usd: number | null
   finish_reason?: 'length' | 'content_filter'
+}
+
+export type MetricInterval = 'day' | 'week' | 'month'
+
+export type MetricName = 'mrr' | 'new_mrr' | 'expansion' | 'contraction' | 'churned_mrr' | 'active_accounts' | 'trials' | 'trial_conversion' | 'churn_rate' | 'revenue' | 'refunds' | 'model_cost' | 'gross_margin' | 'margin_percent' | 'calls' | 'failure_rate' | 'ttft_p95' | 'documents' | 'signups' | 'checkout_conversion'
+
+export type MetricSeries = {
+  name: MetricName
+  unit: 'money' | 'count' | 'percent' | 'milliseconds'
+  /** Set for money, which is in minor units */
+  currency: string | null
+  values: Array<number | null>
+}
+
+export type MetricTotal = {
+  name: MetricName
+  unit: 'money' | 'count' | 'percent' | 'milliseconds'
+  /** Set for money, which is in minor units */
+  currency: string | null
+  /** Null when unknown, such as a rate of nothing */
+  value: number | null
 }
 
 export type Model = {
@@ -2844,6 +2880,22 @@ export type Subscription = {
   offers_by_mail: boolean
 }
 
+export type SubscriptionChange = {
+  day: string
+  /** Null after the account’s deletion */
+  user_id: string | null
+  email: string | null
+  kind: 'new' | 'expansion' | 'contraction' | 'churned' | 'trial_started' | 'trial_converted' | 'trial_ended'
+  tier: string | null
+  currency: string
+  /** Monthly recurring revenue in minor units; 0 while there is none */
+  before_cents: number
+  /** Monthly recurring revenue in minor units; 0 while there is none */
+  after_cents: number
+}
+
+export type SubscriptionChangeKind = 'new' | 'expansion' | 'contraction' | 'churned' | 'trial_started' | 'trial_converted' | 'trial_ended'
+
 export type SubscriptionStatus = 'free' | 'active' | 'cancelled' | 'past_due'
 
 export type Superuser = {
@@ -3463,6 +3515,34 @@ export type Paths = {
     }
     '/api/admin/models': {
       reply: ModelsOverview
+    }
+    '/api/admin/metrics': {
+      query?: {
+        from?: string
+        to?: string
+        interval?: MetricInterval
+        names?: string
+      }
+      reply: BusinessMetrics
+    }
+    '/api/admin/metrics.csv': {
+      query?: {
+        from?: string
+        to?: string
+        interval?: MetricInterval
+        names?: string
+      }
+      reply: null
+    }
+    '/api/admin/subscription-changes': {
+      query?: {
+        from?: string
+        to?: string
+        kind?: SubscriptionChangeKind
+        limit?: number
+        cursor?: string
+      }
+      reply: ListSubscriptionChangesResponse
     }
     '/api/admin/switches': {
       reply: ListSwitchesResponse

@@ -48,8 +48,16 @@ export function AppLayout() {
     opener.current?.focus()
   }, [])
 
+  const staysOpen = useRef(false)
+  const keepMenu = useCallback(() => {
+    staysOpen.current = true
+  }, [])
+
   // biome-ignore lint/correctness/useExhaustiveDependencies: the menu closes because the path changed.
-  useEffect(() => setIsMenuOpen(false), [path])
+  useEffect(() => {
+    if (!staysOpen.current) setIsMenuOpen(false)
+    staysOpen.current = false
+  }, [path])
 
   return (
     <div className={classes.frame}>
@@ -71,7 +79,7 @@ export function AppLayout() {
           <IconSearch size={20} stroke={1.7} aria-hidden />
         </button>
       </header>
-      <SideMenu user={user.data} isOpen={isMenuOpen} onClose={closeMenu} />
+      <SideMenu user={user.data} isOpen={isMenuOpen} onClose={closeMenu} onSwitch={keepMenu} />
       <main id="main" tabIndex={-1} ref={main} className={classes.main} inert={isMenuOpen}>
         <Loaded query={user} skeleton={<PageSkeleton />}>
           {(data) => (

@@ -1,48 +1,50 @@
+// The three places of the app and the pages of their side menus. Run's pages are in run-pages.ts,
+// which loads for superusers only.
 import {
   type Icon,
   IconBook,
+  IconBriefcase,
   IconBuildingBank,
-  IconBuildingStore,
   IconChartBar,
-  IconCpu,
+  IconCode,
   IconFiles,
   IconGauge,
+  IconHome,
   IconKey,
   IconListDetails,
   IconPencilPlus,
-  IconShieldCog,
   IconTerminal2,
   IconUserCircle,
-  IconUsers,
 } from '@tabler/icons-react'
+import type { USER_APP_PATHS } from '#app/user-app-paths.ts'
 
-export type NavItem = {
-  to:
-    | '/dashboard'
-    | '/home'
-    | '/library'
-    | '/playground'
-    | '/api-keys'
-    | '/reference'
-    | '/usage'
-    | '/calls'
-    | '/billing'
-    | '/account'
-    | '/admin'
-    | '/customers'
-    | '/shop'
-    | '/run/models'
-  label: string
-  icon: Icon
-  about: string
-}
+type PagePath = Exclude<(typeof USER_APP_PATHS)[number], `${string}$${string}` | '/storefront'>
 
-export const WORK: NavItem[] = [
+export type NavItem = { to: PagePath; label: string; icon: Icon; about: string }
+
+export type PlaceName = 'home' | 'build' | 'run'
+
+export type Place = { name: PlaceName; to: PagePath; label: string; icon: Icon }
+
+/** Each place with the page that it opens on. */
+export const PLACES: readonly Place[] = [
+  { name: 'home', to: '/home', label: 'Home', icon: IconHome },
+  { name: 'build', to: '/playground', label: 'Build', icon: IconCode },
+  { name: 'run', to: '/customers', label: 'Run', icon: IconBriefcase },
+]
+
+export const WORK: readonly NavItem[] = [
   { to: '/home', label: 'New', icon: IconPencilPlus, about: 'Ask a model or your documents' },
   { to: '/library', label: 'Library', icon: IconFiles, about: 'Your files and collections' },
 ]
-const BUILD: NavItem[] = [
+
+/** Below the conversations. */
+export const OWN: readonly NavItem[] = [
   { to: '/dashboard', label: 'Overview', icon: IconGauge, about: 'What is new, and what is left' },
+  { to: '/billing', label: 'Plan', icon: IconBuildingBank, about: 'Plan, invoices, card' },
+]
+
+export const BUILD: readonly NavItem[] = [
   {
     to: '/playground',
     label: 'Playground',
@@ -59,40 +61,20 @@ const BUILD: NavItem[] = [
     about: 'Every operation, with examples',
   },
 ]
-const PLAN: NavItem = {
-  to: '/billing',
-  label: 'Plan',
-  icon: IconBuildingBank,
-  about: 'Plan, invoices, card',
-}
-const ACCOUNT: NavItem = {
+
+export const ACCOUNT: NavItem = {
   to: '/account',
   label: 'Account',
   icon: IconUserCircle,
   about: 'Profile, security, data',
 }
-const RUN: NavItem[] = [
-  {
-    to: '/customers',
-    label: 'Customers',
-    icon: IconUsers,
-    about: 'Find a customer, refund, sign out',
-  },
-  { to: '/shop', label: 'Shop', icon: IconBuildingStore, about: 'Products, orders, messages' },
-  { to: '/run/models', label: 'Models', icon: IconCpu, about: 'Vendors, prices, switches' },
-  { to: '/admin', label: 'Admin', icon: IconShieldCog, about: 'Usage, billing, jobs' },
-]
 
-/** The side menu's groups below the conversations. */
-export function listGroups(isSuperuser: boolean): { title: string; items: NavItem[] }[] {
-  return [
-    { title: 'Build', items: BUILD },
-    ...(isSuperuser ? [{ title: 'Run', items: RUN }] : []),
-    { title: 'You', items: [PLAN] },
-  ]
-}
+const RUN_PATHS = ['/run', '/customers', '/shop', '/admin']
 
-/** Every page that the palette finds. */
-export function listPages(isSuperuser: boolean): NavItem[] {
-  return [...WORK, ...listGroups(isSuperuser).flatMap(({ items }) => items), ACCOUNT]
+/** Returns the place of a page, or null for a page that belongs to every place. */
+export function findPlace(path: string): PlaceName | null {
+  const isBelow = (base: string) => path === base || path.startsWith(`${base}/`)
+  if (isBelow(ACCOUNT.to)) return null
+  if (RUN_PATHS.some(isBelow)) return 'run'
+  return BUILD.some(({ to }) => isBelow(to)) ? 'build' : 'home'
 }

@@ -24,7 +24,8 @@ import { userQuery } from '../api/queries.ts'
 import { useFoundConversations } from '../conversations/found-conversations.tsx'
 import { useSignOut } from '../session/sign-out.ts'
 import { useHasSession } from '../session/use-session.ts'
-import { listPages } from './navigation.ts'
+import { ACCOUNT, BUILD, OWN, WORK } from './navigation.ts'
+import { RUN } from './run-pages.ts'
 
 /** Command palette. Opens whenever `openCount` grows, including on the first render. */
 export function Palette({ openCount }: { openCount: number }) {
@@ -40,7 +41,7 @@ export function Palette({ openCount }: { openCount: number }) {
     if (openCount > 0) openSpotlight()
   }, [openCount])
 
-  const items = listPages(user.data?.is_superuser === true)
+  const items = [...WORK, ...BUILD, ...(user.data?.is_superuser ? RUN : []), ...OWN, ACCOUNT]
   const pages: SpotlightActionData[] = items.map(({ to, label, about, icon: Glyph }) => ({
     id: to,
     label,

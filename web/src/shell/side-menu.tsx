@@ -1,6 +1,12 @@
-import { IconLogout, IconSearch, IconUserCircle, IconX } from '@tabler/icons-react'
-import { Link, useNavigate } from '@tanstack/react-router'
-import { useEffect, useRef } from 'react'
+import {
+  IconLayoutSidebar,
+  IconLogout,
+  IconSearch,
+  IconUserCircle,
+  IconX,
+} from '@tabler/icons-react'
+import { Link, useNavigate, useRouterState } from '@tanstack/react-router'
+import { lazy, Suspense, useEffect, useRef, useState } from 'react'
 import type { User } from '../api/types.ts'
 import { BRAND } from '../components/brand.ts'
 import { useColorSchemeItems } from '../components/color-scheme.tsx'
@@ -9,19 +15,30 @@ import { Wordmark } from '../components/logo.tsx'
 import { ConversationSidebar } from '../conversations/sidebar/sidebar.tsx'
 import { useSignOut } from '../session/sign-out.ts'
 import { UserContext } from '../session/user.ts'
-import { listGroups, type NavItem, WORK } from './navigation.ts'
+import { MenuItems } from './menu-items.tsx'
+import { useMenuState } from './menu-state.ts'
+import { BUILD, findPlace, OWN, type PlaceName, WORK } from './navigation.ts'
 import { openPalette } from './palette-events.ts'
+import { PlaceSwitch } from './place-switch.tsx'
 import classes from './side-menu.module.css'
+import { usePlaces } from './use-places.ts'
+
+const RunMenu = lazy(() => import('./run-menu.tsx').then(({ RunMenu }) => ({ default: RunMenu })))
 
 type SideMenuProps = {
   user: User | undefined
   /** On a phone, where the menu lies over the page. */
   isOpen: boolean
   onClose: () => void
+  /** The user changes the place, whose menu they then want to see. */
+  onSwitch: () => void
 }
 
-export function SideMenu({ user, isOpen, onClose }: SideMenuProps) {
+export function SideMenu({ user, isOpen, onClose, onSwitch }: SideMenuProps) {
   const menu = useRef<HTMLElement>(null)
+  const { isCollapsed, toggle } = useMenuState()
+  const places = usePlaces(user)
+  const place = usePlace()
   useEffect(() => {
     if (!isOpen) return
     menu.current?.querySelector('button')?.focus()
@@ -35,7 +52,13 @@ export function SideMenu({ user, isOpen, onClose }: SideMenuProps) {
       {/* biome-ignore lint/a11y/noStaticElementInteractions: a click beside the menu closes it, as its button and Escape do. */}
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: see above. */}
       {isOpen && <div className={classes.shade} onClick={onClose} />}
-      <nav ref={menu} aria-label="Main" className={classes.menu} data-open={isOpen || undefined}>
+      <nav
+        ref={menu}
+        aria-label="Main"
+        className={classes.menu}
+        data-open={isOpen || undefined}
+        data-collapsed={isCollapsed || undefined}
+      >
         <div className={classes.top}>
           <Link to="/home" className={classes.home} aria-label={`${BRAND}, home`}>
             <Wordmark />
@@ -43,22 +66,24 @@ export function SideMenu({ user, isOpen, onClose }: SideMenuProps) {
           <button type="button" className={classes.close} aria-label="Close menu" onClick={onClose}>
             <IconX size={20} aria-hidden />
           </button>
+          <button
+            type="button"
+            className={classes.collapse}
+            aria-label={isCollapsed ? 'Expand menu' : 'Collapse menu'}
+            aria-expanded={!isCollapsed}
+            onClick={toggle}
+          >
+            <IconLayoutSidebar size={18} stroke={1.6} aria-hidden />
+          </button>
         </div>
+        <PlaceSwitch places={places} current={place} onSwitch={onSwitch} />
         <div className={classes.list}>
-          <button type="button" className={classes.item} onClick={openPalette}>
+          <button type="button" className={classes.item} title="Search" onClick={openPalette}>
             <IconSearch size={18} stroke={1.6} aria-hidden />
             <span>Search</span>
             <kbd>{/Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘K' : 'Ctrl K'}</kbd>
           </button>
-          <Group title="" items={WORK} />
-          {user && (
-            <UserContext value={user}>
-              <ConversationSidebar />
-            </UserContext>
-          )}
-          {listGroups(user?.is_superuser === true).map(({ title, items }) => (
-            <Group key={title} title={title} items={items} />
-          ))}
+          <PlaceMenu place={place} user={user} onSelect={onClose} />
         </div>
         {user && <Account user={user} />}
       </nav>
@@ -66,16 +91,39 @@ export function SideMenu({ user, isOpen, onClose }: SideMenuProps) {
   )
 }
 
-function Group({ title, items }: { title: string; items: readonly NavItem[] }) {
+/** Returns the place of the page. Pages of every place leave the menu as it was. */
+function usePlace(): PlaceName {
+  const found = useRouterState({ select: ({ location }) => findPlace(location.pathname) })
+  const [last, setLast] = useState<PlaceName>(found ?? 'home')
+  if (found !== null && found !== last) setLast(found)
+  return found ?? last
+}
+
+type PlaceMenuProps = { place: PlaceName; user: User | undefined; onSelect: () => void }
+
+function PlaceMenu({ place, user, onSelect }: PlaceMenuProps) {
+  if (place === 'build') return <MenuItems items={BUILD} onSelect={onSelect} />
+  if (place === 'run')
+    return (
+      user?.is_superuser && (
+        <Suspense>
+          <RunMenu onSelect={onSelect} />
+        </Suspense>
+      )
+    )
   return (
     <>
-      {title && <div className={classes.title}>{title}</div>}
-      {items.map(({ to, label, icon: Glyph }) => (
-        <Link key={to} to={to} className={classes.item} activeProps={{ 'aria-current': 'page' }}>
-          <Glyph size={18} stroke={1.6} aria-hidden />
-          <span>{label}</span>
-        </Link>
-      ))}
+      <MenuItems items={WORK} onSelect={onSelect} />
+      {user && (
+        <UserContext value={user}>
+          <div className={classes.conversations}>
+            <ConversationSidebar />
+          </div>
+        </UserContext>
+      )}
+      <div className={classes.own}>
+        <MenuItems items={OWN} onSelect={onSelect} />
+      </div>
     </>
   )
 }
