@@ -37,6 +37,7 @@ export const USER_APP_PATHS = [
   '/customers',
   '/customers/$id',
   '/run/models',
+  '/run/setup',
   '/shop',
   '/shop/orders',
   '/shop/orders/$id',

@@ -38,9 +38,13 @@ export function buildMailSettings(server: MailServer): Changes {
 }
 
 /** @throws Problem 422 with the server's reply */
-export async function sendTestEmail(candidate: Config, to: string): Promise<void> {
-  const { brand, urls } = candidate
-  const from = formatSender(candidate)
+export async function sendTestEmail(
+  { brand }: Pick<Config, 'brand'>,
+  candidate: Config,
+  to: string,
+): Promise<void> {
+  const { mail, urls } = candidate
+  const from = formatSender({ brand, mail })
   const transport = createTransport(candidate)
   const email = composeEmail(brand, {
     to,

@@ -1,10 +1,8 @@
 /** What the setup page shows: each part as it is after the next start. Contains no secrets. */
-
 import { type Static, Type } from 'typebox'
 import { FREE, INTERVALS, priceSetting } from '#catalogue/catalogue.ts'
 import type { Config, VendorConfig } from '#config/config.ts'
 import { isSavable } from '#config/settings-file.ts'
-import { formatSender } from '#mail/mail.ts'
 import { isLoopbackHost } from '#platform/http/loopback.ts'
 import { Instant, Nullable, OneOf } from '#platform/http/schema.ts'
 import type { Settings } from './saved-settings.ts'
@@ -109,7 +107,7 @@ export function describeSetup(settings: Settings, startedAt: string): Static<typ
     mail: {
       state: mail.sandboxed ? 'sandbox' : mail.smtpUrl === null ? 'off' : 'on',
       host: mail.smtpUrl === null ? null : new URL(mail.smtpUrl).host,
-      from: formatSender(next),
+      from: mail.from.address,
       fixed_by: settings.findOverride('SMTP_URL'),
     },
     plans: {
