@@ -19,6 +19,7 @@ import { adminDiscountRoutes } from './discount-routes.ts'
 import { adminDisputeRoutes } from './dispute-routes.ts'
 import { adminInboxRoutes } from './inbox-routes.ts'
 import { adminMetricRoutes } from './metric-routes.ts'
+import { adminModelRoutes } from './model-routes.ts'
 import { adminProblem } from './problems.ts'
 import { adminProductRoutes } from './product-routes.ts'
 import { adminPurchaseRoutes } from './purchase-routes.ts'
@@ -64,6 +65,7 @@ export function createAdmin(
       adminRoutes(app, { ...platform, identity })
       adminCustomerRoutes(app, { ...platform, identity, billing })
       adminUsageRoutes(app, platform)
+      adminModelRoutes(app, platform, ai)
       adminMetricRoutes(app, platform)
       adminSwitchRoutes(app, platform, { switches, ai })
       adminBillingRoutes(app, platform, billing)

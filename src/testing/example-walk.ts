@@ -485,6 +485,7 @@ async function administer(walk: Walk): Promise<void> {
   await root.delete(`/api/admin/invitations?email=${walk.mailOf('grace')}`)
   await root.get('/api/admin/audit?limit=2')
 
+  await root.get('/api/admin/models')
   await root.get('/api/admin/brand')
   const brand = { name: 'Zebra', colours: { primary: '#1d4ed8' } }
   await root.put('/api/admin/brand', brand)

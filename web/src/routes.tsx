@@ -328,14 +328,14 @@ const appPages = [
     validateSearch: (
       search,
     ): {
-      tab?: 'money' | 'jobs' | 'switches' | 'invitations' | 'audit' | undefined
+      tab?: 'money' | 'jobs' | 'invitations' | 'audit' | undefined
       user?: string | undefined
       action?: string | undefined
       page?: number | undefined
       days?: 7 | 90 | undefined
       group_by?: AllUsageGrouping | undefined
     } => ({
-      tab: parseChoice(search.tab, ['money', 'jobs', 'switches', 'invitations', 'audit']),
+      tab: parseChoice(search.tab, ['money', 'jobs', 'invitations', 'audit']),
       user: parseText(search.user),
       action: parseText(search.action),
       page: parseNumber(search.page, 1, 1_000_000),
@@ -351,15 +351,24 @@ const appPages = [
   }),
 ] as const
 
-const customersLayout = createRoute({
+const runLayout = createRoute({
   getParentRoute: () => appLayout,
-  id: 'customers',
-  component: lazyPage(() => import('./customers/customers-layout.tsx'), 'CustomersLayout'),
+  id: 'run',
+  component: lazyPage(() => import('./run/run-layout.tsx'), 'RunLayout'),
 })
 
-const customerPages = [
+const runPages = [
   createRoute({
-    getParentRoute: () => customersLayout,
+    getParentRoute: () => runLayout,
+    path: '/run/models',
+    validateSearch: (search): { q?: string | undefined; vendor?: string | undefined } => ({
+      q: parseText(search.q),
+      vendor: parseText(search.vendor),
+    }),
+    component: lazyPage(() => import('./models/models-page.tsx'), 'ModelsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => runLayout,
     path: '/customers',
     validateSearch: (
       search,
@@ -377,7 +386,7 @@ const customerPages = [
     component: lazyPage(() => import('./customers/customers-page.tsx'), 'CustomersPage'),
   }),
   createRoute({
-    getParentRoute: () => customersLayout,
+    getParentRoute: () => runLayout,
     path: '/customers/$id',
     validateSearch: (search): { about?: 'money' | 'account' | 'calls' | undefined } => ({
       about: parseChoice(search.about, ['money', 'account', 'calls']),
@@ -471,7 +480,7 @@ export const router = createRouter({
     publicLayout.addChildren(publicPages),
     appLayout.addChildren([
       ...appPages,
-      customersLayout.addChildren(customerPages),
+      runLayout.addChildren(runPages),
       shopLayout.addChildren(shopPages),
     ]),
   ]),

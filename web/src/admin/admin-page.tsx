@@ -4,7 +4,6 @@ import {
   IconListSearch,
   IconLock,
   IconMailPlus,
-  IconPower,
   IconProgressBolt,
   IconScale,
 } from '@tabler/icons-react'
@@ -24,11 +23,10 @@ import { AuditLog } from './audit-log.tsx'
 import { Invitations } from './invitations.tsx'
 import { Jobs } from './jobs.tsx'
 import { Money } from './money.tsx'
-import { Switches } from './switches.tsx'
 
 const route = getRouteApi('/app/admin')
 /** The usage tab is the default, so the address leaves it out. */
-const TABS = ['money', 'jobs', 'switches', 'invitations', 'audit'] as const
+const TABS = ['money', 'jobs', 'invitations', 'audit'] as const
 
 export function AdminPage() {
   const { is_superuser: superuser } = useUser()
@@ -61,7 +59,7 @@ function AdminPanel() {
   if (stats.error instanceof ApiProblem && stats.error.code === 'not_superuser')
     return <Forbidden />
   return (
-    <Page title="Admin" lead="Usage, billing, jobs and switches." wide>
+    <Page title="Admin" lead="Usage, billing, jobs and invitations." wide>
       <Box mb="md">
         <Loaded query={stats} skeleton={<StatsSkeleton />}>
           {(data) => (
@@ -95,9 +93,6 @@ function AdminPanel() {
           <Tabs.Tab value="jobs" leftSection={<IconProgressBolt size={18} aria-hidden />}>
             Jobs
           </Tabs.Tab>
-          <Tabs.Tab value="switches" leftSection={<IconPower size={18} aria-hidden />}>
-            Switches
-          </Tabs.Tab>
           <Tabs.Tab value="invitations" leftSection={<IconMailPlus size={18} aria-hidden />}>
             Invitations
           </Tabs.Tab>
@@ -113,9 +108,6 @@ function AdminPanel() {
         </Tabs.Panel>
         <Tabs.Panel value="jobs">
           <Jobs />
-        </Tabs.Panel>
-        <Tabs.Panel value="switches">
-          <Switches />
         </Tabs.Panel>
         <Tabs.Panel value="invitations">
           <Invitations />

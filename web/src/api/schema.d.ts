@@ -59,6 +59,12 @@ export type AiError = {
   code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'free_needs_verified_email' | 'free_allowance_taken' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'request_not_supported' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'vendor_sandbox_closed' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'rerank_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported'
 }
 
+export type AliasRoutes = {
+  name: string
+  strategy: 'order' | 'weight' | 'price' | 'latency' | null
+  models: Array<string>
+}
+
 export type AllUsageGroup = {
   key: string
   email: string | null
@@ -2050,6 +2056,20 @@ export type ModelPrices = {
   output_usd_per_million: number
 }
 
+export type ModelsOverview = {
+  /** The usage covers this many days. */
+  days: number
+  /** Calls that name no model use it. */
+  default_model: string | null
+  /** In the order of LLM_FALLBACKS. */
+  fallbacks: Array<string>
+  aliases: Array<AliasRoutes>
+  /** In the order of their slots. `off`: the vendor has no key. */
+  vendors: Array<OperatorVendor>
+  /** Listed and recently used models of vendors with a key, highest cost first. */
+  models: Array<OperatorModel>
+}
+
 /** The price of a month, before discounts and taxes; null unless it is paid */
 export type MonthlyRevenue = {
   /** In minor units of the currency */
@@ -2114,6 +2134,39 @@ export type OpenAiModelPrice = {
   input: number
   output: number
   cached: number
+}
+
+export type OperatorModel = {
+  vendor: string
+  model: string
+  kind: 'chat' | 'embedding' | 'rerank'
+  context_tokens: number | null
+  input_usd_per_million: number
+  output_usd_per_million: number
+  is_price_estimated: boolean
+  is_default: boolean
+  /** Why the model or its vendor is switched off. */
+  off_reason: string | null
+  calls: number
+  failed: number
+  /** Computed from the price list. */
+  cost_usd: number
+}
+
+export type OperatorVendor = {
+  name: string
+  label: string
+  state: 'live' | 'sandbox' | 'off'
+  key_setting: string | null
+  /** Circuits are those of the node that replies. */
+  endpoints: Array<VendorEndpoint>
+  /** Models whose rate limit the node waits out. */
+  limited_models: Array<string>
+  last_failure: VendorFailure | null
+  calls: number
+  failed: number
+  /** Computed from the price list. */
+  cost_usd: number
 }
 
 export type Order = {
@@ -3363,6 +3416,26 @@ export type UsersError = {
   code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'emailed_code_wrong' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'superuser_unverified' | 'account_appeared'
 }
 
+export type VendorEndpoint = {
+  name: string
+  circuit: 'closed' | 'open' | 'half-open'
+}
+
+export type VendorFailure = {
+  endpoint: string
+  at: string
+  /** Why the attempt failed: `timeout`, `limited`, `unauthorized`. */
+  failure: string
+  model: string | null
+  user_id: string
+  email: string | null
+  request_id: string | null
+  /** Null when another endpoint or vendor answered the call. */
+  error_code: string | null
+  /** The vendor’s own words. */
+  error_detail: string | null
+}
+
 export type VerifyResetTokenResponse = {
   valid: boolean
 }
@@ -3705,6 +3778,9 @@ export type Paths = {
         group_by?: AllUsageGrouping
       }
       reply: GetAllUsageResponse
+    }
+    '/api/admin/models': {
+      reply: ModelsOverview
     }
     '/api/admin/metrics': {
       query?: {

@@ -1,4 +1,10 @@
-import { IconBuildingStore, IconPlugConnected, IconShieldCog, IconUsers } from '@tabler/icons-react'
+import {
+  IconBuildingStore,
+  IconCpu,
+  IconPlugConnected,
+  IconShieldCog,
+  IconUsers,
+} from '@tabler/icons-react'
 import type { NavItem } from './navigation.ts'
 
 /** The side menu of Run, in its order. */
@@ -10,6 +16,7 @@ export const RUN: readonly NavItem[] = [
     about: 'Find a customer, refund, sign out',
   },
   { to: '/shop', label: 'Shop', icon: IconBuildingStore, about: 'Products, orders, messages' },
-  { to: '/admin', label: 'Admin', icon: IconShieldCog, about: 'Usage, jobs, switches' },
+  { to: '/run/models', label: 'Models', icon: IconCpu, about: 'Vendors, prices, switches' },
+  { to: '/admin', label: 'Admin', icon: IconShieldCog, about: 'Usage, billing, jobs' },
   { to: '/run/setup', label: 'Setup', icon: IconPlugConnected, about: 'Stripe, models, email' },
 ]
