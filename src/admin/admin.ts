@@ -19,6 +19,7 @@ import { adminDiscountRoutes } from './discount-routes.ts'
 import { adminDisputeRoutes } from './dispute-routes.ts'
 import { adminInboxRoutes } from './inbox-routes.ts'
 import { adminMetricRoutes } from './metric-routes.ts'
+import { adminMoneyRoutes } from './money-routes.ts'
 import { adminProblem } from './problems.ts'
 import { adminProductRoutes } from './product-routes.ts'
 import { adminPurchaseRoutes } from './purchase-routes.ts'
@@ -65,6 +66,7 @@ export function createAdmin(
       adminCustomerRoutes(app, { ...platform, identity, billing })
       adminUsageRoutes(app, platform)
       adminMetricRoutes(app, platform)
+      adminMoneyRoutes(app, platform)
       adminSwitchRoutes(app, platform, { switches, ai })
       adminBillingRoutes(app, platform, billing)
       adminProductRoutes(app, platform)
