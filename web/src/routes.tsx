@@ -10,7 +10,14 @@ import {
 import type { ComponentType } from 'react'
 import type { USER_APP_PATHS } from '#app/user-app-paths.ts'
 import { createOfflineProblem } from './api/problem.ts'
-import type { AllUsageGrouping, SubscriptionStatus } from './api/types.ts'
+import type {
+  AllUsageGrouping,
+  InvoiceStatus,
+  MetricInterval,
+  MovementType,
+  SubscriptionChangeKind,
+  SubscriptionStatus,
+} from './api/types.ts'
 import { session } from './session/browser-session.ts'
 import { parseReturnPath } from './session/return-path.ts'
 import { ErrorPage } from './shell/error-page.tsx'
@@ -328,33 +335,40 @@ const appPages = [
     validateSearch: (
       search,
     ): {
-      tab?: 'money' | 'jobs' | 'switches' | 'invitations' | 'audit' | undefined
+      tab?: 'switches' | 'invitations' | 'audit' | undefined
       user?: string | undefined
       action?: string | undefined
       page?: number | undefined
-      days?: 7 | 90 | undefined
-      group_by?: AllUsageGrouping | undefined
     } => ({
-      tab: parseChoice(search.tab, ['money', 'jobs', 'switches', 'invitations', 'audit']),
+      tab: parseChoice(search.tab, ['switches', 'invitations', 'audit']),
       user: parseText(search.user),
       action: parseText(search.action),
       page: parseNumber(search.page, 1, 1_000_000),
-      days: Number(search.days) === 7 ? 7 : Number(search.days) === 90 ? 90 : undefined,
-      group_by: parseChoice(search.group_by, ['vendor', 'model', 'plan', 'user', 'outcome']),
     }),
     component: lazyPage(() => import('./admin/admin-page.tsx'), 'AdminPage'),
   }),
 ] as const
 
-const customersLayout = createRoute({
+const runLayout = createRoute({
   getParentRoute: () => appLayout,
-  id: 'customers',
-  component: lazyPage(() => import('./customers/customers-layout.tsx'), 'CustomersLayout'),
+  id: 'run',
+  component: lazyPage(() => import('./run/run-layout.tsx'), 'RunLayout'),
 })
 
-const customerPages = [
+const runPages = [
   createRoute({
-    getParentRoute: () => customersLayout,
+    getParentRoute: () => runLayout,
+    path: '/run/today',
+    component: lazyPage(() => import('./money/today-page.tsx'), 'TodayPage'),
+  }),
+  createRoute({
+    getParentRoute: () => runLayout,
+    path: '/run/money',
+    validateSearch: parseMoney,
+    component: lazyPage(() => import('./money/money-page.tsx'), 'MoneyPage'),
+  }),
+  createRoute({
+    getParentRoute: () => runLayout,
     path: '/customers',
     validateSearch: (
       search,
@@ -372,7 +386,7 @@ const customerPages = [
     component: lazyPage(() => import('./customers/customers-page.tsx'), 'CustomersPage'),
   }),
   createRoute({
-    getParentRoute: () => customersLayout,
+    getParentRoute: () => runLayout,
     path: '/customers/$id',
     validateSearch: (search): { about?: 'money' | 'account' | 'calls' | undefined } => ({
       about: parseChoice(search.about, ['money', 'account', 'calls']),
@@ -466,7 +480,7 @@ export const router = createRouter({
     publicLayout.addChildren(publicPages),
     appLayout.addChildren([
       ...appPages,
-      customersLayout.addChildren(customerPages),
+      runLayout.addChildren(runPages),
       shopLayout.addChildren(shopPages),
     ]),
   ]),
@@ -517,6 +531,38 @@ function lazyPage<T extends Record<string, ComponentType>, K extends keyof T>(
 
 function redirectHome(): void {
   throw redirect({ to: '/home' })
+}
+
+type MoneySearch = {
+  view?: 'movements' | 'invoices' | 'changes' | 'usage' | 'processor' | undefined
+  days?: 7 | 90 | 365 | undefined
+  interval?: MetricInterval | undefined
+  metric?: string | undefined
+  type?: MovementType | undefined
+  kind?: SubscriptionChangeKind | undefined
+  status?: InvoiceStatus | undefined
+  group_by?: AllUsageGrouping | undefined
+}
+
+function parseMoney(search: Record<string, unknown>): MoneySearch {
+  return {
+    view: parseChoice(search.view, ['movements', 'invoices', 'changes', 'usage', 'processor']),
+    days: [7, 90, 365].find((days): days is 7 | 90 | 365 => days === Number(search.days)),
+    interval: parseChoice(search.interval, ['week', 'month']),
+    metric: parseText(search.metric),
+    type: parseChoice(search.type, ['payment', 'refund', 'dispute']),
+    kind: parseChoice(search.kind, [
+      'new',
+      'expansion',
+      'contraction',
+      'churned',
+      'trial_started',
+      'trial_converted',
+      'trial_ended',
+    ]),
+    status: parseChoice(search.status, ['draft', 'open', 'paid', 'void', 'uncollectible']),
+    group_by: parseChoice(search.group_by, ['vendor', 'model', 'plan', 'user', 'outcome']),
+  }
 }
 
 function parsePassage(search: Record<string, unknown>): {

@@ -1,14 +1,22 @@
-import { IconBuildingStore, IconShieldCog, IconUsers } from '@tabler/icons-react'
+import {
+  IconBuildingStore,
+  IconCoin,
+  IconShieldCog,
+  IconSunHigh,
+  IconUsers,
+} from '@tabler/icons-react'
 import type { NavItem } from './navigation.ts'
 
 /** The side menu of Run, in its order. */
 export const RUN: readonly NavItem[] = [
+  { to: '/run/today', label: 'Today', icon: IconSunHigh, about: 'Revenue, margin, messages' },
   {
     to: '/customers',
     label: 'Customers',
     icon: IconUsers,
     about: 'Find a customer, refund, sign out',
   },
+  { to: '/run/money', label: 'Money', icon: IconCoin, about: 'Payments, metrics, invoices' },
   { to: '/shop', label: 'Shop', icon: IconBuildingStore, about: 'Products, orders, messages' },
-  { to: '/admin', label: 'Admin', icon: IconShieldCog, about: 'Usage, jobs, switches' },
+  { to: '/admin', label: 'Admin', icon: IconShieldCog, about: 'Jobs, switches, audit' },
 ]
