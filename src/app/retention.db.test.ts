@@ -90,6 +90,7 @@ const BOUNDED: Record<string, string> = {
     'audit_heads',
     'rag_originals_folder',
     'store_product_list',
+    'brands',
   ]),
 }
 

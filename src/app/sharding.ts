@@ -12,6 +12,7 @@ const WHOLE: Record<string, string> = {
   ...of('one queue', ['jobs', 'inbox']),
   ...of('read by each process into its memory', [
     'switches',
+    'brands',
     'signing_keys',
     'license_signing_keys',
     'secrets',
