@@ -27,7 +27,7 @@ export function InvoicesView() {
     placeholderData: (previous) => previous,
   })
   return (
-    <section aria-label="Invoices">
+    <section aria-label="All invoices">
       <Group mb="md">
         <NativeSelect
           aria-label="Status"

@@ -95,7 +95,7 @@ function Metrics({ metrics, chosen }: MetricsProps) {
           <Chart metrics={metrics} line={shown} label={labelLine(shown, lines)} />
         </Card>
       )}
-      <Card component="section" aria-label="All metrics">
+      <Card>
         <MetricTable metrics={metrics} lines={lines} chosen={shown && nameLine(shown)} />
       </Card>
     </>
@@ -181,7 +181,7 @@ function MetricTable({ metrics, lines, chosen }: MetricTableProps) {
                       to={rows.to}
                       search={rows.search}
                       size="sm"
-                      aria-label={`Rows of ${label}`}
+                      aria-label={`Show rows of ${label}`}
                     >
                       Show
                     </TextLink>

@@ -25,7 +25,7 @@ export function MovementsView() {
   })
   const download = useMutation({ mutationFn: () => downloadMovements(span) })
   return (
-    <section aria-label="Payments and refunds">
+    <section aria-label="All payments">
       <Group gap="sm" mb="md">
         <PeriodChoice />
         <NativeSelect
@@ -84,7 +84,7 @@ export function ChangesView() {
     placeholderData: (previous) => previous,
   })
   return (
-    <section aria-label="Changes of subscriptions">
+    <section aria-label="All changes">
       <Group gap="sm" mb="md">
         <PeriodChoice />
         <NativeSelect
