@@ -57,6 +57,7 @@ test('a founder sees the margin in two clicks and refunds in four', async (t) =>
   ] as const) {
     await views.getByRole('link', { name: view, exact: true }).click()
     await page.getByText(shown, { exact: true }).first().waitFor()
+    assert.deepEqual(await views.locator('[aria-current]').allTextContents(), [view])
     await loaded()
     await assertAccessible(page, view)
   }

@@ -28,10 +28,9 @@ export function MoneyPage() {
           <Link
             key={one.label}
             to="/run/money"
-            search={one.view === undefined ? {} : { view: one.view }}
-            activeOptions={{ includeSearch: false }}
-            activeProps={{ 'aria-current': undefined }}
-            aria-current={one.view === view ? 'page' : undefined}
+            search={{ view: one.view }}
+            activeOptions={{ includeSearch: true, explicitUndefined: true }}
+            activeProps={{ 'aria-current': 'page' }}
           >
             {one.label}
           </Link>
