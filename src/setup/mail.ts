@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Config } from '#config/config.ts'
 import { composeEmail } from '#mail/email.ts'
+import { formatSender } from '#mail/mail.ts'
 import { createTransport } from '#mail/transport.ts'
 import { isLoopbackHost } from '#platform/http/loopback.ts'
 import { setupProblem } from './problems.ts'
@@ -37,19 +38,24 @@ export function buildMailSettings(server: MailServer): Changes {
 }
 
 /** @throws Problem 422 with the server's reply */
-export async function sendTestEmail(candidate: Config, to: string): Promise<void> {
-  const { brand, mail, urls } = candidate
+export async function sendTestEmail(
+  { brand }: Pick<Config, 'brand'>,
+  candidate: Config,
+  to: string,
+): Promise<void> {
+  const { mail, urls } = candidate
+  const from = formatSender({ brand, mail })
   const transport = createTransport(candidate)
-  const email = composeEmail({
+  const email = composeEmail(brand, {
     to,
-    subject: `Test email from ${brand}`,
+    subject: `Test email from ${brand.name}`,
     before: ['Your mail server works. Emails to your customers will look like this one.'],
-    facts: [['From', mail.from]],
+    facts: [['From', from]],
     button: { label: 'Continue the setup', url: `${urls.frontend}/run/setup` },
   })
   try {
     const messageId = `<${randomUUID()}@${new URL(urls.base).hostname}>`
-    await transport.send({ from: mail.from, messageId, ...email })
+    await transport.send({ from, messageId, ...email })
   } catch (error) {
     throw setupProblem('test_email_failed', { reason: describeFailure(error) }, { cause: error })
   } finally {

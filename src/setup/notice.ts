@@ -19,11 +19,11 @@ export async function notifySuperusers(
 ): Promise<void> {
   const { config, db, clock, mail, log } = deps
   const emails = (await listSuperusers(db)).map(({ email }) =>
-    composeEmail({
+    composeEmail(config.brand, {
       to: email,
       subject: 'Settings of your service were changed',
       before: [
-        `A superuser changed settings of ${config.brand} on its setup page. They apply after the next restart.`,
+        `A superuser changed settings of ${config.brand.name} on its setup page. They apply after the next restart.`,
       ],
       facts: [
         ['Who', actorEmail],

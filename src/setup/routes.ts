@@ -150,7 +150,7 @@ function modelRoutes(app: App, deps: SetupDeps): void {
 }
 
 function mailRoutes(app: App, deps: SetupDeps): void {
-  const { settings } = deps
+  const { settings, config } = deps
   step(app, deps, {
     path: '/api/admin/setup/mail',
     operationId: 'setUpMail',
@@ -163,7 +163,7 @@ function mailRoutes(app: App, deps: SetupDeps): void {
         ...(from_name !== undefined && { fromName: from_name }),
         fromAddress: from_address,
       })
-      await sendTestEmail(settings.preview(changes), email)
+      await sendTestEmail(config, settings.preview(changes), email)
       return { changes, reply: { sent_to: email } }
     },
   })

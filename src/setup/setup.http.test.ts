@@ -192,7 +192,7 @@ test(
     assert.deepEqual(mail, {
       state: 'on',
       host: new URL(server.url).host,
-      from: 'Zebra <hello@zebra.example>',
+      from: 'hello@zebra.example',
       fixed_by: null,
     })
     // The notice goes by the former way, which is the sandbox's mailbox here.

@@ -107,7 +107,7 @@ export function describeSetup(settings: Settings, startedAt: string): Static<typ
     mail: {
       state: mail.sandboxed ? 'sandbox' : mail.smtpUrl === null ? 'off' : 'on',
       host: mail.smtpUrl === null ? null : new URL(mail.smtpUrl).host,
-      from: mail.from,
+      from: mail.from.address,
       fixed_by: settings.findOverride('SMTP_URL'),
     },
     plans: {
