@@ -25,6 +25,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   rag: ['models', 'embeddings', 'ai'],
   conversations: ['models', 'ai', 'rag'],
   storefront: ['brand', 'catalogue', 'audit', 'mail', 'identity', 'billing'],
+  site: ['storefront'],
   switches: ['audit', 'identity', 'api-keys', 'models'],
   admin: [
     'audit',

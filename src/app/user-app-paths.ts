@@ -38,6 +38,7 @@ export const USER_APP_PATHS = [
   '/run/money',
   '/customers',
   '/customers/$id',
+  '/run/setup',
   '/shop',
   '/shop/orders',
   '/shop/orders/$id',

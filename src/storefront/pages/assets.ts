@@ -10,6 +10,7 @@ import { FOREVER, SharedContent } from './shared-reply.ts'
 const FILES = {
   'storefront.css': 'text/css; charset=utf-8',
   'storefront.js': 'text/javascript; charset=utf-8',
+  'copy-code.js': 'text/javascript; charset=utf-8',
   'social.png': 'image/png',
 }
 

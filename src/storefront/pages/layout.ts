@@ -20,6 +20,8 @@ export type PageParts = {
   /** How search engines and social networks show the page. Without it they leave the page out. */
   listing?: Listing
   status?: number
+  /** A script that the page works without. Pages without a listing have the shop's script. */
+  script?: Parameters<typeof assetUrl>[0]
   /** Reloads the page after this many seconds. */
   refreshSeconds?: number
 }
@@ -52,6 +54,7 @@ export function sendNotFound(
 
 function document(config: Config, parts: PageParts, legalPages: readonly LegalPage[]): Html {
   const { title, body, caller, path, listing } = parts
+  const script = parts.script ?? (listing ? null : 'storefront.js')
   const brand = config.brand.name
   const link = (to: string, label: string) =>
     html`<a href="${to}"${to === path ? raw(' aria-current="page"') : ''}>${label}</a>`
@@ -64,7 +67,7 @@ function document(config: Config, parts: PageParts, legalPages: readonly LegalPa
 ${listing ? listingTags(config, title, listing) : html`<meta name="robots" content="noindex">`}
 <link rel="icon" href="${config.brand.iconPath}">
 <link rel="stylesheet" href="${assetUrl('storefront.css')}">
-${!listing && html`<script src="${assetUrl('storefront.js')}" defer></script>`}
+${script && html`<script src="${assetUrl(script)}" defer></script>`}
 </head>
 <body>
 <a class="skip" href="#main">Skip to content</a>
@@ -72,6 +75,7 @@ ${!listing && html`<script src="${assetUrl('storefront.js')}" defer></script>`}
 <a class="brand" href="/"><img src="${config.brand.iconPath}" alt="" width="28" height="28">${brand}</a>
 <nav aria-label="Main">
 ${link('/pricing', 'Pricing')}
+${link('/docs', 'Docs')}
 ${link('/contact', 'Contact')}
 ${caller ? [link('/dashboard', 'Your purchases'), html`<form method="post" action="/logout"><button class="linklike">Sign out</button></form>`] : link('/login', 'Sign in')}
 </nav></div></header>

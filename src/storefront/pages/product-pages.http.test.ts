@@ -264,6 +264,13 @@ test('robots.txt names the sitemap, which lists only pages that exist', async (t
     '/products/starter-kit/changelog',
     '/products/team',
     '/products/team/changelog',
+    '/docs',
+    '/docs/quickstart',
+    '/docs/clients',
+    '/docs/retrieval',
+    '/docs/conversations',
+    '/docs/conformance',
+    '/docs/errors',
     '/contact',
     '/legal/terms',
   ])

@@ -1,6 +1,7 @@
 import {
   IconBuildingStore,
   IconCoin,
+  IconPlugConnected,
   IconShieldCog,
   IconSunHigh,
   IconUsers,
@@ -19,4 +20,5 @@ export const RUN: readonly NavItem[] = [
   { to: '/run/money', label: 'Money', icon: IconCoin, about: 'Payments, metrics, invoices' },
   { to: '/shop', label: 'Shop', icon: IconBuildingStore, about: 'Products, orders, messages' },
   { to: '/admin', label: 'Admin', icon: IconShieldCog, about: 'Jobs, switches, audit' },
+  { to: '/run/setup', label: 'Setup', icon: IconPlugConnected, about: 'Stripe, models, email' },
 ]
