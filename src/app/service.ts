@@ -121,7 +121,7 @@ export async function createService(
     }),
   )
   add(createConversations(platform, { rag: rag.deps, requireGrant }))
-  add(createSite(platform, shop))
+  add(createSite(platform, { ...shop, gateway: ai.gateway }))
   add(
     createAdmin(
       { ...platform, productList: shop.productList, products: shop.products },

@@ -48,6 +48,7 @@ ${link('API reference', `${frontend}/reference`, 'Every operation, with examples
 ## Plans and products
 
 ${link('Pricing', `${storefront}/pricing`, 'Plans and products with their prices')}
+${link('Models', `${storefront}/models`, 'Models with their prices and context')}
 ${products.join('\n')}
 
 ## Optional

@@ -60,6 +60,7 @@ async function listEntries(
     { path: '/' },
     { path: '/pricing' },
     ...(await Promise.all(products)).flat(),
+    { path: '/models' },
     { path: '/docs' },
     ...deps.docs.list('everyone', readSetting(deps)).map(({ name }) => ({ path: `/docs/${name}` })),
     { path: '/contact' },

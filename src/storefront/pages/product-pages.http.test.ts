@@ -264,6 +264,7 @@ test('robots.txt names the sitemap, which lists only pages that exist', async (t
     '/products/starter-kit/changelog',
     '/products/team',
     '/products/team/changelog',
+    '/models',
     '/docs',
     '/docs/quickstart',
     '/docs/clients',
