@@ -37,7 +37,7 @@ export function MoneyPage() {
         ))}
         <Link to="/shop/disputes">Disputes</Link>
       </nav>
-      {view === undefined && <MetricsView />}
+      {!VIEWS.some((one) => one.view !== undefined && one.view === view) && <MetricsView />}
       {view === 'movements' && <MovementsView />}
       {view === 'invoices' && <InvoicesView />}
       {view === 'changes' && <ChangesView />}
