@@ -20,6 +20,7 @@ import { adminDisputeRoutes } from './dispute-routes.ts'
 import { adminInboxRoutes } from './inbox-routes.ts'
 import { adminMetricRoutes } from './metric-routes.ts'
 import { adminModelRoutes } from './model-routes.ts'
+import { adminMoneyRoutes } from './money-routes.ts'
 import { adminProblem } from './problems.ts'
 import { adminProductRoutes } from './product-routes.ts'
 import { adminPurchaseRoutes } from './purchase-routes.ts'
@@ -67,6 +68,7 @@ export function createAdmin(
       adminUsageRoutes(app, platform)
       adminModelRoutes(app, platform, ai)
       adminMetricRoutes(app, platform)
+      adminMoneyRoutes(app, platform)
       adminSwitchRoutes(app, platform, { switches, ai })
       adminBillingRoutes(app, platform, billing)
       adminProductRoutes(app, platform)

@@ -34,6 +34,8 @@ export const USER_APP_PATHS = [
   '/billing',
   '/account',
   '/admin',
+  '/run/today',
+  '/run/money',
   '/customers',
   '/customers/$id',
   '/run/models',

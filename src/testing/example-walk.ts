@@ -466,6 +466,9 @@ async function administer(walk: Walk): Promise<void> {
   await root.get('/api/admin/metrics?names=mrr,revenue,gross_margin&interval=month')
   await root.get('/api/admin/metrics.csv?names=revenue,signups&interval=month')
   await root.get('/api/admin/subscription-changes')
+  await root.get('/api/admin/movements?type=payment&limit=2')
+  await root.get('/api/admin/movements.csv')
+  await root.get('/api/admin/invoices?limit=2')
   const { users } = (await root.get('/api/admin/users?limit=2')).body
   await createCalls(walk, 'storefront', root.headers).get('/metrics')
   await root.patch(`/api/admin/users/${users[1].id}`, {

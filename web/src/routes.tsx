@@ -10,7 +10,14 @@ import {
 import type { ComponentType } from 'react'
 import type { USER_APP_PATHS } from '#app/user-app-paths.ts'
 import { createOfflineProblem } from './api/problem.ts'
-import type { AllUsageGrouping, SubscriptionStatus } from './api/types.ts'
+import type {
+  AllUsageGrouping,
+  InvoiceStatus,
+  MetricInterval,
+  MovementType,
+  SubscriptionChangeKind,
+  SubscriptionStatus,
+} from './api/types.ts'
 import { session } from './session/browser-session.ts'
 import { parseReturnPath } from './session/return-path.ts'
 import { ErrorPage } from './shell/error-page.tsx'
@@ -328,19 +335,15 @@ const appPages = [
     validateSearch: (
       search,
     ): {
-      tab?: 'money' | 'jobs' | 'invitations' | 'audit' | undefined
+      tab?: 'invitations' | 'audit' | undefined
       user?: string | undefined
       action?: string | undefined
       page?: number | undefined
-      days?: 7 | 90 | undefined
-      group_by?: AllUsageGrouping | undefined
     } => ({
-      tab: parseChoice(search.tab, ['money', 'jobs', 'invitations', 'audit']),
+      tab: parseChoice(search.tab, ['invitations', 'audit']),
       user: parseText(search.user),
       action: parseText(search.action),
       page: parseNumber(search.page, 1, 1_000_000),
-      days: Number(search.days) === 7 ? 7 : Number(search.days) === 90 ? 90 : undefined,
-      group_by: parseChoice(search.group_by, ['vendor', 'model', 'plan', 'user', 'outcome']),
     }),
     component: lazyPage(() => import('./admin/admin-page.tsx'), 'AdminPage'),
   }),
@@ -366,6 +369,17 @@ const runPages = [
       vendor: parseText(search.vendor),
     }),
     component: lazyPage(() => import('./models/models-page.tsx'), 'ModelsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => runLayout,
+    path: '/run/today',
+    component: lazyPage(() => import('./money/today-page.tsx'), 'TodayPage'),
+  }),
+  createRoute({
+    getParentRoute: () => runLayout,
+    path: '/run/money',
+    validateSearch: parseMoney,
+    component: lazyPage(() => import('./money/money-page.tsx'), 'MoneyPage'),
   }),
   createRoute({
     getParentRoute: () => runLayout,
@@ -531,6 +545,22 @@ function lazyPage<T extends Record<string, ComponentType>, K extends keyof T>(
 
 function redirectHome(): void {
   throw redirect({ to: '/home' })
+}
+
+type MoneySearch = {
+  view?: 'movements' | 'invoices' | 'changes' | 'usage' | 'processor' | undefined
+  days?: number | undefined
+  interval?: MetricInterval | undefined
+  metric?: string | undefined
+  type?: MovementType | undefined
+  kind?: SubscriptionChangeKind | undefined
+  status?: InvoiceStatus | undefined
+  group_by?: AllUsageGrouping | undefined
+}
+
+/** The service checks the filters: this file loads with every page, so it stays short. */
+function parseMoney({ days, ...search }: Record<string, unknown>): MoneySearch {
+  return { ...search, days: parseNumber(days, 1, 365) }
 }
 
 function parsePassage(search: Record<string, unknown>): {

@@ -30,7 +30,7 @@ export type Place = { name: PlaceName; to: PagePath; label: string; icon: Icon }
 export const PLACES: readonly Place[] = [
   { name: 'home', to: '/home', label: 'Home', icon: IconHome },
   { name: 'build', to: '/playground', label: 'Build', icon: IconCode },
-  { name: 'run', to: '/customers', label: 'Run', icon: IconBriefcase },
+  { name: 'run', to: '/run/today', label: 'Run', icon: IconBriefcase },
 ]
 
 export const WORK: readonly NavItem[] = [
