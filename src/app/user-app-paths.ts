@@ -34,6 +34,7 @@ export const USER_APP_PATHS = [
   '/billing',
   '/account',
   '/admin',
+  '/run/time-machine',
   '/customers',
   '/customers/$id',
   '/shop',

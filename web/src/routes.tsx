@@ -381,6 +381,20 @@ const customerPages = [
   }),
 ] as const
 
+const runLayout = createRoute({
+  getParentRoute: () => appLayout,
+  id: 'run',
+  component: lazyPage(() => import('./run/run-layout.tsx'), 'RunLayout'),
+})
+
+const runPages = [
+  createRoute({
+    getParentRoute: () => runLayout,
+    path: '/run/time-machine',
+    component: lazyPage(() => import('./time-machine/time-machine-page.tsx'), 'TimeMachinePage'),
+  }),
+] as const
+
 const shopLayout = createRoute({
   getParentRoute: () => appLayout,
   id: 'desk',
@@ -467,6 +481,7 @@ export const router = createRouter({
     appLayout.addChildren([
       ...appPages,
       customersLayout.addChildren(customerPages),
+      runLayout.addChildren(runPages),
       shopLayout.addChildren(shopPages),
     ]),
   ]),

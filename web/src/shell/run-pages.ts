@@ -1,5 +1,13 @@
-import { IconBuildingStore, IconShieldCog, IconUsers } from '@tabler/icons-react'
+import { IconBuildingStore, IconHourglass, IconShieldCog, IconUsers } from '@tabler/icons-react'
 import type { NavItem } from './navigation.ts'
+
+/** In the menu of sandboxed services only. */
+export const TIME_MACHINE: NavItem = {
+  to: '/run/time-machine',
+  label: 'Time machine',
+  icon: IconHourglass,
+  about: 'Move the clock, watch renewals and emails',
+}
 
 /** The side menu of Run, in its order. */
 export const RUN: readonly NavItem[] = [
