@@ -7,7 +7,7 @@ import { ApiProblem } from '../api/problem.ts'
 import type { TimeMachine } from '../api/types.ts'
 import { Choice } from '../components/choice.tsx'
 import { FormProblem } from '../components/form-problem.tsx'
-import { formatExactTime, plural } from '../components/format.ts'
+import { plural } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Page } from '../components/page.tsx'
@@ -19,6 +19,8 @@ import type { Span } from './span.ts'
 import classes from './time-machine.module.css'
 
 const DAY_MS = 24 * 3_600_000
+
+const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'short' })
 
 const SPANS: readonly { span: Span; label: string }[] = [
   { span: 'day', label: 'A day on' },
@@ -76,7 +78,7 @@ function ClockPanel({ clock, mover }: { clock: TimeMachine; mover: MoverState })
       <h2 id="clock" className={classes.label}>
         Time of the service
       </h2>
-      <p className={classes.now}>{formatExactTime(clock.now)}</p>
+      <p className={classes.now}>{MOMENT.format(new Date(clock.now))}</p>
       <p className={classes.note}>
         {days === 0 ? 'The same as real time' : `${plural(days, 'day')} ahead of real time`}
       </p>
