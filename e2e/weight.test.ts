@@ -9,7 +9,10 @@ import { openBrowser, signInByForm, visit } from './browser.ts'
 import { storeConversation } from './conversation.ts'
 
 /** Fonts come after the text, once a year, so they count as files but not as weight. */
-type Weight = { kilobytes: number; files: number; fonts: number }
+type Weight = { kilobytes: number; files: number; fonts: number; shift: number }
+
+/** Of Google's Core Web Vitals: how far a page may move while it loads. */
+const SHIFT_MAX = 0.1
 
 const LIMITS: Record<string, { kilobytes: number; files: number }> = {
   '/': { kilobytes: 165, files: 20 },
@@ -47,15 +50,19 @@ async function assertLight(
   address: string,
 ): Promise<void> {
   const weight = await weigh(page, `${base}${address}`)
-  const { kilobytes, files, fonts } = weight
-  t.diagnostic(`${path}: ${kilobytes} KB in ${files} files, and fonts of ${fonts} KB`)
+  const { kilobytes, files, fonts, shift } = weight
+  t.diagnostic(
+    `${path}: ${kilobytes} KB in ${files} files, and fonts of ${fonts} KB; moved by ${shift.toFixed(3)}`,
+  )
   const limit = LIMITS[path]
   assert.ok(limit && kilobytes <= limit.kilobytes, `${path}: ${kilobytes} KB`)
   assert.ok(files <= limit.files, `${path}: ${files} files`)
+  assert.ok(shift < SHIFT_MAX, `${path} moved by ${shift} while it loaded`)
 }
 
 /** Opens the page and measures every file of the app that it asked for. */
 async function weigh(page: Page, url: string): Promise<Weight> {
+  await page.setViewportSize({ width: 412, height: 823 })
   const asked = new Set<string>()
   page.on('request', (request) => {
     if (['document', 'script', 'stylesheet', 'font', 'image'].includes(request.resourceType()))
@@ -79,5 +86,22 @@ async function weigh(page: Page, url: string): Promise<Weight> {
     kilobytes: Math.round(bytes / 102.4) / 10,
     files: files.length,
     fonts: Math.round(fontBytes / 1024),
+    shift: await readShift(page),
   }
+}
+
+/** Returns the sum of the layout shifts since the page opened. */
+function readShift(page: Page): Promise<number> {
+  return page.evaluate(
+    () =>
+      new Promise((resolve) => {
+        const observer = new PerformanceObserver((list) => {
+          const shifts = list.getEntries() as unknown as { value: number }[]
+          resolve(shifts.reduce((sum, { value }) => sum + value, 0))
+        })
+        // Node's type knows only its own entries.
+        observer.observe({ type: 'layout-shift', buffered: true } as unknown as { type: 'mark' })
+        setTimeout(() => resolve(0), 500)
+      }),
+  )
 }

@@ -4,12 +4,12 @@ import react from '@vitejs/plugin-react'
 import mantine from 'postcss-preset-mantine'
 import { defineConfig } from 'vite'
 import { listOperations } from '../src/app/api-reference.ts'
+import { deriveColors } from '../src/brand/tokens.ts'
 import { CHUNKS } from './chunks.ts'
 import { mantineStyles } from './mantine-styles.ts'
 import { precompress } from './precompress.ts'
 import { redoc } from './redoc.ts'
 import { shellFirst } from './shell-first.ts'
-import { deriveColors } from './src/theme/tokens.ts'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
@@ -21,6 +21,7 @@ const service = process.env.API_URL ?? 'http://localhost:8000'
 // The sandbox rejects forwarded requests.
 const proxiedPaths = [
   '/api',
+  '/brand',
   '/v1',
   '/sandbox',
   '/readyz',

@@ -9,11 +9,12 @@ const ROOT = dirname(SRC)
 
 /** A room may import the rooms on the right, the platform, and the configuration's types. */
 const MAY_IMPORT: Record<string, string[]> = {
-  config: ['models', 'catalogue'],
+  config: ['models', 'catalogue', 'brand'],
   models: [],
   platform: [],
   catalogue: [],
   audit: [],
+  brand: ['audit'],
   embeddings: [],
   mail: [],
   identity: ['audit', 'mail'],
@@ -23,7 +24,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   ai: ['models', 'embeddings', 'usage', 'switches'],
   rag: ['models', 'embeddings', 'ai'],
   conversations: ['models', 'ai', 'rag'],
-  storefront: ['catalogue', 'audit', 'mail', 'identity', 'billing'],
+  storefront: ['brand', 'catalogue', 'audit', 'mail', 'identity', 'billing'],
   switches: ['audit', 'identity', 'api-keys', 'models'],
   admin: [
     'audit',
@@ -35,10 +36,13 @@ const MAY_IMPORT: Record<string, string[]> = {
     'usage',
     'switches',
     'ai',
+    'rag',
   ],
+  setup: ['config', 'audit', 'mail', 'identity', 'billing', 'ai', 'storefront', 'switches'],
   sandbox: [],
   cli: [
     'app',
+    'config',
     'audit',
     'mail',
     'identity',

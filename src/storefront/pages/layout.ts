@@ -3,7 +3,6 @@ import type { Config } from '#config/config.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import { PAGE_HEADERS } from '#platform/http/headers.ts'
 import { type Html, html, page, raw } from '#platform/http/html.ts'
-import { getBrand } from '../brand.ts'
 import type { Listed, ProductList } from '../products/product-list.ts'
 import { assetUrl } from './assets.ts'
 import { type LegalDeps, type LegalPage, listLegalPages } from './legal-pages.ts'
@@ -53,7 +52,7 @@ export function sendNotFound(
 
 function document(config: Config, parts: PageParts, legalPages: readonly LegalPage[]): Html {
   const { title, body, caller, path, listing } = parts
-  const brand = getBrand(config)
+  const brand = config.brand.name
   const link = (to: string, label: string) =>
     html`<a href="${to}"${to === path ? raw(' aria-current="page"') : ''}>${label}</a>`
   return html`<html lang="en">
@@ -63,14 +62,14 @@ function document(config: Config, parts: PageParts, legalPages: readonly LegalPa
 <meta name="color-scheme" content="light dark">
 <title>${title} · ${brand}</title>
 ${listing ? listingTags(config, title, listing) : html`<meta name="robots" content="noindex">`}
-<link rel="icon" href="${assetUrl('mark.svg')}" type="image/svg+xml">
+<link rel="icon" href="${config.brand.iconPath}">
 <link rel="stylesheet" href="${assetUrl('storefront.css')}">
 ${!listing && html`<script src="${assetUrl('storefront.js')}" defer></script>`}
 </head>
 <body>
 <a class="skip" href="#main">Skip to content</a>
 <header class="top"><div class="wrap">
-<a class="brand" href="/"><img src="${assetUrl('mark.svg')}" alt="" width="28" height="28">${brand}</a>
+<a class="brand" href="/"><img src="${config.brand.iconPath}" alt="" width="28" height="28">${brand}</a>
 <nav aria-label="Main">
 ${link('/pricing', 'Pricing')}
 ${link('/contact', 'Contact')}

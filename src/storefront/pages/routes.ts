@@ -8,7 +8,6 @@ import { canonicalPath } from '#platform/http/path.ts'
 import { Problem } from '#platform/problem.ts'
 import { platformProblem } from '#platform/problems.ts'
 import { STOREFRONT_API } from '../api-path.ts'
-import { getBrand } from '../brand.ts'
 import type { ClaimDeps } from '../claims/claims.ts'
 import { type ContactDeps, ContactForm, sendMessage } from '../contact/contact.ts'
 import type { DownloadDeps } from '../downloads/downloads.ts'
@@ -78,7 +77,7 @@ export function pageRoutes(app: App, deps: PageDeps): void {
     path = '',
   ) => sendPage(reply, deps, { title, body, caller, status, path })
 
-  assetRoutes(app)
+  assetRoutes(app, config.brand)
 
   offerRoutes(app, deps)
   productRoutes(app, deps)
@@ -157,7 +156,7 @@ export function pageRoutes(app: App, deps: PageDeps): void {
       path: '/contact',
       listing: {
         path: '/contact',
-        description: `Ask ${getBrand(config)} a question. ${CONTACT_LEAD}`,
+        description: `Ask ${config.brand.name} a question. ${CONTACT_LEAD}`,
       },
     })
   })

@@ -11,7 +11,7 @@ import classes from './allowance.module.css'
 import { Panel } from './panel.tsx'
 
 const LOW = 0.2
-const DAYS = 30
+export const DAYS = 30
 
 /** The plan, what is left of its allowance, and what was used. */
 export function Allowance() {

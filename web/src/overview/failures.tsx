@@ -1,29 +1,18 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { api } from '../api/client.ts'
 import { describeFailure } from '../calls/failure-sentence.ts'
 import { formatAge } from '../components/format.ts'
 import { Failure } from '../components/notice.tsx'
-import { listDays } from '../usage/days.ts'
 import { Panel, Rows } from './panel.tsx'
+import { FAILURE_DAYS, recentFailuresQuery } from './queries.ts'
 import classes from './row.module.css'
-
-const DAYS = 7
-const SHOWN = 5
 
 /** What failed lately, and what to do about it. */
 export function Failures() {
-  const failed = useQuery({
-    queryKey: ['calls', 'failed'],
-    queryFn: ({ signal }) => {
-      const days = listDays(new Date(), DAYS)
-      const query = { from: days[0], to: days.at(-1), outcome: 'failed' as const, limit: SHOWN }
-      return api.get('/api/usage/calls', { query, signal })
-    },
-  })
+  const failed = useQuery(recentFailuresQuery)
   return (
     <Panel
-      title="Failed calls, last 7 days"
+      title={`Failed calls, last ${FAILURE_DAYS} days`}
       aside={
         <Link to="/calls" search={{ outcome: 'failed' }}>
           View calls

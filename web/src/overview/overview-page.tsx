@@ -1,11 +1,14 @@
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { Page } from '../components/page.tsx'
 import { useUser } from '../session/user.ts'
-import { Allowance } from './allowance.tsx'
+import { allowanceQuery, usageQuery } from '../usage/usage-query.ts'
+import { Allowance, DAYS } from './allowance.tsx'
 import { Failures } from './failures.tsx'
 import { NextSteps } from './next-steps.tsx'
 import classes from './overview-page.module.css'
+import { recentFailuresQuery } from './queries.ts'
 import { RecentConversations } from './recent-conversations.tsx'
 import { RecentFiles } from './recent-files.tsx'
 import { useSteps } from './use-steps.ts'
@@ -23,6 +26,13 @@ export function OverviewPage() {
   const { success } = route.useSearch()
   const { full_name, entitlements } = useUser()
   const steps = useSteps()
+  // One after the other, the panels would move what is already read.
+  const isLoading =
+    [
+      useQuery(recentFailuresQuery),
+      useQuery(allowanceQuery),
+      useQuery(usageQuery(DAYS, 'day')),
+    ].some(({ isFetched }) => !isFetched) || steps === null
   const first = full_name?.split(' ')[0]
 
   return (
@@ -33,15 +43,19 @@ export function OverviewPage() {
         </Suspense>
       )}
       {steps?.some(({ done }) => !done) && <NextSteps steps={steps} />}
-      <div className={classes.columns}>
-        <div className={classes.column}>
-          {entitlements.includes('home') && <RecentConversations />}
-          <Failures />
-        </div>
-        <div className={classes.column}>
-          <Allowance />
-          {entitlements.includes('library') && <RecentFiles />}
-        </div>
+      <div className={classes.columns} aria-busy={isLoading}>
+        {!isLoading && (
+          <>
+            <div className={classes.column}>
+              {entitlements.includes('home') && <RecentConversations />}
+              <Failures />
+            </div>
+            <div className={classes.column}>
+              <Allowance />
+              {entitlements.includes('library') && <RecentFiles />}
+            </div>
+          </>
+        )}
       </div>
     </Page>
   )

@@ -23,7 +23,10 @@ export function useSteps(): Step[] | null {
   const conversations = useQuery({ ...recentConversationsQuery, enabled: has('home') })
   const files = useQuery({ ...recentFilesQuery, enabled: has('library') })
   const keys = useQuery({ ...keysQuery, enabled: has('api_keys') })
-  if (conversations.isLoading || files.isLoading || keys.isLoading) return null
+  const isFirstLoad = [conversations, files, keys].some(
+    ({ isFetched, isFetching }) => isFetching && !isFetched,
+  )
+  if (isFirstLoad) return null
 
   const steps: (Step & { needs?: Entitlement })[] = [
     {

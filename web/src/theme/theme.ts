@@ -1,5 +1,5 @@
 import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core'
-import type { Colors, Scheme } from './tokens.ts'
+import type { Colors, Scheme } from '../../../src/brand/tokens.ts'
 
 /** `deriveColors()`, which vite.config.ts calls, so that browsers need not. */
 declare const __COLORS__: Colors
