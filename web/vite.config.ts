@@ -4,7 +4,7 @@ import react from '@vitejs/plugin-react'
 import mantine from 'postcss-preset-mantine'
 import { defineConfig } from 'vite'
 import { listOperations } from '../src/app/api-reference.ts'
-import { deriveColors } from '../src/brand/tokens.ts'
+import { brandMeta } from './brand-meta.ts'
 import { CHUNKS } from './chunks.ts'
 import { mantineStyles } from './mantine-styles.ts'
 import { precompress } from './precompress.ts'
@@ -22,6 +22,7 @@ const service = process.env.API_URL ?? 'http://localhost:8000'
 const proxiedPaths = [
   '/api',
   '/brand',
+  '/manifest.webmanifest',
   '/v1',
   '/sandbox',
   '/readyz',
@@ -37,9 +38,15 @@ export default defineConfig(({ command }) => {
   if (command === 'build') process.env.NODE_ENV = 'production'
   return {
     root: here('.'),
-    plugins: [react(), mantineStyles(), shellFirst(), precompress(here('./dist')), redoc()],
+    plugins: [
+      react(),
+      brandMeta(),
+      mantineStyles(),
+      shellFirst(),
+      precompress(here('./dist')),
+      redoc(),
+    ],
     define: {
-      __COLORS__: JSON.stringify(deriveColors()),
       __OPERATIONS__: JSON.stringify(listOperations(readDescription())),
     },
     // React has this since version 18.

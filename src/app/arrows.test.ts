@@ -16,7 +16,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   audit: [],
   brand: ['audit'],
   embeddings: [],
-  mail: [],
+  mail: ['brand'],
   identity: ['audit', 'mail'],
   billing: ['audit', 'mail', 'identity'],
   'api-keys': ['audit', 'identity'],
@@ -25,6 +25,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   rag: ['models', 'embeddings', 'ai'],
   conversations: ['models', 'ai', 'rag'],
   storefront: ['brand', 'catalogue', 'audit', 'mail', 'identity', 'billing'],
+  site: ['ai', 'storefront'],
   switches: ['audit', 'identity', 'api-keys', 'models'],
   admin: [
     'audit',

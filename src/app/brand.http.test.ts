@@ -12,10 +12,14 @@ import { createShop } from '#testing/shop.ts'
 /** Names of the protocol, which clients read: headers, metrics. */
 const PROTOCOL = /x-latchkey-[a-z-]+|latchkey_[a-z_]+/gi
 
+const FOOTER = /\n--\nZebra Ltd\., 1 Savanna Road\nImprint: https:\/\/zebra\.example\/imprint\n$/
+
 const ZEBRA = {
   name: 'Zebra & Söhne',
   legal_name: 'Zebra Ltd.',
   tagline: 'Stripes for everyone.',
+  colours: { primary: '#1d4ed8' },
+  links: { imprint: 'https://zebra.example/imprint' },
   mail: { footer: 'Zebra Ltd., 1 Savanna Road' },
 }
 
@@ -38,7 +42,8 @@ test('pages, emails and descriptions show only the saved brand', async (t) => {
   assert.ok(mails.length >= 5, `${mails.length} emails`)
   for (const mail of mails.filter(({ to }) => to !== root.email)) {
     requireOwn(JSON.stringify(mail), mail.subject)
-    assert.ok(mail.text.endsWith('1 Savanna Road\n'), mail.subject)
+    assert.match(mail.text, FOOTER, mail.subject)
+    assert.doesNotMatch(mail.html, /#1f6f54|#1c624e/, mail.subject)
   }
 
   const slug = app.config.catalogue.products[0]?.slug
@@ -68,7 +73,16 @@ test('pages, emails and descriptions show only the saved brand', async (t) => {
     requireOwn(text, `storefront ${path}`)
     if (text.includes('</header>')) assert.match(text, /Zebra &amp; Söhne<\/a>/, path)
   }
-  assert.match((await app.store('GET', '/')).text, /Zebra Ltd\./)
+  const home = (await app.store('GET', '/')).text
+  assert.match(home, /<span>Zebra Ltd\.<\/span>/)
+  assert.match(home, /<a href="https:\/\/zebra\.example\/imprint">Imprint<\/a>/)
+  const [, look = ''] = /href="(\/assets\/brand\.css[^"]*)"/.exec(home) ?? []
+  assert.match((await app.store('GET', look)).text, /--green:light-dark\(#1d4ed8,#/)
+  const manifest = JSON.parse((await app.get('/manifest.webmanifest')).text)
+  assert.deepEqual(
+    [manifest.name, manifest.description],
+    ['Zebra & Söhne', 'Stripes for everyone.'],
+  )
   const download = await buyer.download()
   assert.match(download.headers.get('content-disposition') ?? '', /zebra-sohne-basic-/)
 
@@ -106,7 +120,8 @@ test('every email has the brand’s name and footer, and no other name', async (
   for (const [name, { subject, text, html }] of emails) {
     requireOwn(subject + text + html, name)
     assert.doesNotMatch(subject + text, /undefined|\[object/, name)
-    assert.ok(text.endsWith('1 Savanna Road\n'), name)
+    assert.match(text, FOOTER, name)
+    assert.doesNotMatch(html, /#1f6f54|#1c624e/, name)
     assert.match(html, /Zebra &amp; Söhne/, name)
   }
 })

@@ -28,6 +28,7 @@ import { version } from '#platform/version.ts'
 import { createRag, type Rag } from '#rag/rag.ts'
 import { type Host, Settings } from '#setup/saved-settings.ts'
 import { createSetup } from '#setup/setup.ts'
+import { createSite } from '#site/site.ts'
 import { createStorefront, storeSessions } from '#storefront/storefront.ts'
 import { createSwitches } from '#switches/switches.ts'
 import { createUsage, type Usage } from '#usage/usage.ts'
@@ -122,6 +123,7 @@ export async function createService(
     }),
   )
   add(createConversations(platform, { rag: rag.deps, requireGrant }))
+  add(createSite(platform, { ...shop, gateway: ai.gateway }))
   add(
     createAdmin(
       { ...platform, productList: shop.productList, products: shop.products },

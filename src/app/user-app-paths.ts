@@ -37,6 +37,7 @@ export const USER_APP_PATHS = [
   '/run/time-machine',
   '/customers',
   '/customers/$id',
+  '/run/setup',
   '/shop',
   '/shop/orders',
   '/shop/orders/$id',

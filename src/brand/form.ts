@@ -91,8 +91,17 @@ export const BrandForm = Type.Object(
 )
 export type BrandForm = Static<typeof BrandForm>
 
-export const LINKS = ['docs', 'status', 'support', 'terms', 'privacy', 'imprint'] as const
-export type LinkName = (typeof LINKS)[number]
+export const LINK_LABELS = {
+  docs: 'Docs',
+  status: 'Status',
+  support: 'Support',
+  terms: 'Terms',
+  privacy: 'Privacy',
+  imprint: 'Imprint',
+} as const
+export type LinkName = keyof typeof LINK_LABELS
+/** In the order of the footers. */
+export const LINKS = Object.keys(LINK_LABELS) as LinkName[]
 
 /** Of text (WCAG 1.4.3), and of graphics (1.4.11). */
 const READABLE = 4.5

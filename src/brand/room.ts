@@ -3,7 +3,7 @@
 import type { Platform } from '#platform/platform.ts'
 import type { Room } from '#platform/room.ts'
 import { brandProblem } from './problems.ts'
-import { brandPictureRoutes, brandRoutes } from './routes.ts'
+import { brandPictureRoutes, brandRoutes, manifestRoute } from './routes.ts'
 import { StoredBrand } from './store.ts'
 
 export function createBrand(
@@ -22,6 +22,7 @@ export function createBrand(
     routes(app) {
       brandRoutes(app, { ...platform, stored })
       brandPictureRoutes(app, platform.config.brand)
+      manifestRoute(app, platform.config.brand)
     },
     close: () => stored.close(),
   }

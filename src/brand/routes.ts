@@ -5,10 +5,11 @@ import type { App } from '#platform/http/app.ts'
 import { Instant, Nullable, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import { platformProblem } from '#platform/problems.ts'
-import { BrandForm, findFaults, LINKS } from './form.ts'
+import { BrandForm, findFaults, LINKS, type LinkName } from './form.ts'
 import type { LiveBrand, LogoKind } from './live.ts'
 import { brandProblem } from './problems.ts'
 import type { StoredBrand } from './store.ts'
+import { deriveTokens } from './tokens.ts'
 
 const KINDS = ['light', 'dark', 'square', 'social'] as const satisfies readonly LogoKind[]
 /** The address of a picture changes with its bytes. */
@@ -35,7 +36,7 @@ const BrandView = Type.Object(
     radius: Type.Integer({ description: 'Of buttons and fields, in pixels' }),
     links: Type.Object(
       Object.fromEntries(LINKS.map((name) => [name, Nullable(Type.String())])) as Record<
-        (typeof LINKS)[number],
+        LinkName,
         ReturnType<typeof Path>
       >,
       { title: 'BrandLinks' },
@@ -131,6 +132,33 @@ export function brandRoutes(app: App, deps: Deps): void {
       default_name: brand.defaultName,
     }
   }
+}
+
+/** The manifest with which phones install the user app (https://www.w3.org/TR/appmanifest/). */
+export function manifestRoute(app: App, brand: LiveBrand): void {
+  app.get(
+    '/manifest.webmanifest',
+    { config: { access: 'anyone', limit: 'none' } },
+    (_request, reply) => {
+      const icon = brand.findImage('square')
+      const { bg, accent } = deriveTokens(brand.primary, 'light')
+      return reply
+        .type('application/manifest+json')
+        .header('cache-control', 'no-cache')
+        .send(
+          JSON.stringify({
+            name: brand.name,
+            short_name: brand.name,
+            ...(brand.tagline === null ? {} : { description: brand.tagline }),
+            start_url: '/home',
+            display: 'standalone',
+            background_color: bg,
+            theme_color: accent,
+            icons: [{ src: brand.iconPath, sizes: 'any', type: icon?.type }],
+          }),
+        )
+    },
+  )
 }
 
 /** Serves the pictures, on both servers. */

@@ -1,5 +1,6 @@
 // The layout of every email, as text and as HTML that old mail clients display, in the brand's
 // colors and with its footer.
+import { LINK_LABELS } from '#brand/form.ts'
 import type { Config } from '#config/config.ts'
 import { type Html, html } from '#platform/http/html.ts'
 
@@ -33,21 +34,31 @@ export type EmailParts = {
 
 type Brand = Config['brand']
 
+/** The links below every email. */
+const LEGAL = ['support', 'privacy', 'imprint'] as const
+
 /** Composes an email. Everything in `parts` is text and is escaped. */
 export function composeEmail(brand: Brand, parts: EmailParts): Email {
   const { to, subject, before, button, after = [], facts = [], replyTo, unsubscribeUrl } = parts
+  const links = LEGAL.flatMap((name): [string, string][] => {
+    const url = brand.findLink(name)
+    return url === null ? [] : [[LINK_LABELS[name], url]]
+  })
+  const footer = [brand.mailFooter, ...links.map(([label, url]) => `${label}: ${url}`)].filter(
+    (line) => line !== null,
+  )
   const text = [
     ...before,
     ...(facts.length > 0 ? [facts.map(([name, value]) => `${name}: ${value}`).join('\n')] : []),
     ...(button ? [`${button.label}:\n${button.url}`] : []),
     ...after,
-    ...(brand.mailFooter ? [`--\n${brand.mailFooter}`] : []),
+    ...(footer.length > 0 ? [`--\n${footer.join('\n')}`] : []),
   ].join('\n\n')
   return {
     to,
     subject,
     text: `${text}\n`,
-    html: renderLayout(brand, subject, before, facts, button, after),
+    html: renderLayout(brand, links, subject, before, facts, button, after),
     ...(replyTo ? { replyTo } : {}),
     ...(unsubscribeUrl ? { unsubscribeUrl } : {}),
   }
@@ -57,6 +68,7 @@ const CELL = 'padding:6px 12px 6px 0;vertical-align:top'
 
 function renderLayout(
   brand: Brand,
+  links: [label: string, url: string][],
   subject: string,
   before: string[],
   facts: [string, string][],
@@ -81,7 +93,14 @@ ${
 }
 ${after.map(renderParagraph)}
 </div>
-${brand.mailFooter && html`<p style="max-width:560px;margin:16px auto 0;font-size:13px;color:#5c6b66;white-space:pre-line">${brand.mailFooter}</p>`}
+${renderFooter(brand, links)}
 </body></html>`.markup
   }`
+}
+
+function renderFooter(brand: Brand, links: [label: string, url: string][]): Html {
+  return html`<div style="max-width:560px;margin:16px auto 0;font-size:13px;color:#5c6b66">
+${brand.mailFooter && html`<p style="margin:0 0 8px;white-space:pre-line">${brand.mailFooter}</p>`}
+${links.map(([label, url]) => html`<a href="${url}" style="margin-right:16px;color:#5c6b66">${label}</a>`)}
+</div>`
 }

@@ -5,11 +5,13 @@ import { fileURLToPath } from 'node:url'
 import type { LiveBrand } from '#brand/live.ts'
 import { brandPictureRoutes } from '#brand/routes.ts'
 import type { App } from '#platform/http/app.ts'
+import { shopLook } from './look.ts'
 import { FOREVER, SharedContent } from './shared-reply.ts'
 
 const FILES = {
   'storefront.css': 'text/css; charset=utf-8',
   'storefront.js': 'text/javascript; charset=utf-8',
+  'copy-code.js': 'text/javascript; charset=utf-8',
   'social.png': 'image/png',
 }
 
@@ -50,6 +52,9 @@ export function assetRoutes(app: App, brand: LiveBrand): void {
         .send(readFileSync(join(SOLVER, name))),
     )
   }
+  app.get('/assets/brand.css', { config: { access: 'anyone' } }, (_request, reply) =>
+    new SharedContent(shopLook(brand)).send(reply.type('text/css; charset=utf-8'), FOREVER),
+  )
   app.get('/favicon.ico', { config: { access: 'anyone' } }, (_request, reply) =>
     reply.redirect(brand.iconPath, 302),
   )

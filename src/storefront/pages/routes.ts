@@ -37,7 +37,6 @@ import { offerRoutes } from './offer-routes.ts'
 import { productRoutes } from './product-routes.ts'
 import { recoveryPage } from './recovery-page.ts'
 import { releaseEmailPages } from './release-email-pages.ts'
-import { sitemapRoutes } from './sitemap.ts'
 import { withdrawalPages } from './withdrawal-pages.ts'
 
 const ANYONE = { config: { access: 'anyone' as const } }
@@ -81,7 +80,6 @@ export function pageRoutes(app: App, deps: PageDeps): void {
 
   offerRoutes(app, deps)
   productRoutes(app, deps)
-  sitemapRoutes(app, deps)
 
   app.get('/login', ANYONE, async (request, reply) => {
     const redirect = safeRedirect(parseRedirect(request.url))

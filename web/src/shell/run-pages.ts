@@ -1,4 +1,10 @@
-import { IconBuildingStore, IconHourglass, IconShieldCog, IconUsers } from '@tabler/icons-react'
+import {
+  IconBuildingStore,
+  IconHourglass,
+  IconPlugConnected,
+  IconShieldCog,
+  IconUsers,
+} from '@tabler/icons-react'
 import type { NavItem } from './navigation.ts'
 
 /** In the menu of sandboxed services only. */
@@ -19,4 +25,5 @@ export const RUN: readonly NavItem[] = [
   },
   { to: '/shop', label: 'Shop', icon: IconBuildingStore, about: 'Products, orders, messages' },
   { to: '/admin', label: 'Admin', icon: IconShieldCog, about: 'Usage, jobs, switches' },
+  { to: '/run/setup', label: 'Setup', icon: IconPlugConnected, about: 'Stripe, models, email' },
 ]
