@@ -65,6 +65,9 @@ export function sumPassed(items: readonly PassedItem[]): PassedSums {
     paid: count('paid'),
     failed: count('failed'),
     emails: count('email'),
-    customers: new Set(items.flatMap(({ userId }) => userId ?? [])).size,
+    // An email may also be for the operator.
+    customers: new Set(
+      items.flatMap(({ kind, userId }) => (kind === 'email' ? [] : (userId ?? []))),
+    ).size,
   }
 }
