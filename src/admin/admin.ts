@@ -27,6 +27,7 @@ import { adminPurchaseRoutes } from './purchase-routes.ts'
 import { adminReleaseRoutes } from './release-routes.ts'
 import { adminRoutes } from './routes.ts'
 import { adminSwitchRoutes } from './switch-routes.ts'
+import { adminTimeRoutes, type TimeMachine } from './time-routes.ts'
 import { adminUsageRoutes } from './usage-routes.ts'
 
 type Needs = {
@@ -36,6 +37,8 @@ type Needs = {
   ai: Pick<Ai, 'gateway'>
   /** Null: billing is not configured. */
   processor: Processor | null
+  /** Null: the clock cannot be moved. */
+  timeMachine: TimeMachine | null
 }
 
 export function createAdmin(
@@ -44,7 +47,7 @@ export function createAdmin(
     'config' | 'db' | 'dialect' | 'databaseAddress' | 'clock' | 'jobs' | 'bus' | 'secrets' | 'log'
   > &
     ProductDeps,
-  { identity, billing, switches, ai, processor }: Needs,
+  { identity, billing, switches, ai, processor, timeMachine }: Needs,
 ): Room {
   emailDeadJobs(platform)
   const uploads = createTemporaryFiles(join(platform.config.dataDir, 'tmp'), { memoryBytes: 0 })
@@ -76,6 +79,7 @@ export function createAdmin(
       adminPurchaseRoutes(app, platform, billing)
       adminDisputeRoutes(app, platform)
       adminInboxRoutes(app, platform)
+      adminTimeRoutes(app, platform, timeMachine)
       adminDiscountRoutes(app, { ...platform, processor })
     },
     close: () => uploads.close(),

@@ -36,6 +36,7 @@ export const USER_APP_PATHS = [
   '/admin',
   '/run/today',
   '/run/money',
+  '/run/time-machine',
   '/customers',
   '/customers/$id',
   '/run/models',

@@ -509,6 +509,11 @@ async function administer(walk: Walk): Promise<void> {
   await root.post(`/api/admin/jobs/${dead[0].id}/retry`)
   await root.get('/api/admin/billing/disagreements')
   await root.post('/api/admin/billing/sync')
+  await app.settle()
+  await root.get('/api/admin/time-machine')
+  await root.post('/api/admin/time-machine', {
+    to: new Date(app.clock.ms() + MINUTE_MS).toISOString(),
+  })
 }
 
 /** A superuser finds a subscriber, refunds a part of their payment and signs them out. */

@@ -407,6 +407,11 @@ const runPages = [
     }),
     component: lazyPage(() => import('./customers/customer-page.tsx'), 'CustomerPage'),
   }),
+  createRoute({
+    getParentRoute: () => runLayout,
+    path: '/run/time-machine',
+    component: lazyPage(() => import('./time-machine/time-machine-page.tsx'), 'TimeMachinePage'),
+  }),
 ] as const
 
 const shopLayout = createRoute({

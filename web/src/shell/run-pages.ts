@@ -2,12 +2,21 @@ import {
   IconBuildingStore,
   IconCoin,
   IconCpu,
+  IconHourglass,
   IconPlugConnected,
   IconShieldCog,
   IconSunHigh,
   IconUsers,
 } from '@tabler/icons-react'
 import type { NavItem } from './navigation.ts'
+
+/** In the menu of sandboxed services only. */
+export const TIME_MACHINE: NavItem = {
+  to: '/run/time-machine',
+  label: 'Time machine',
+  icon: IconHourglass,
+  about: 'Move the clock, watch renewals and emails',
+}
 
 /** The side menu of Run, in its order. */
 export const RUN: readonly NavItem[] = [
