@@ -3210,6 +3210,7 @@ export type Paths = {
         limit?: number
         offset?: number
         collection?: string
+        name_contains?: string
         sort?: DocumentSort
         direction?: SortDirection
         cursor?: string
@@ -3262,6 +3263,7 @@ export type Paths = {
         limit?: number
         offset?: number
         collection?: string
+        name_contains?: string
         sort?: DocumentSort
         direction?: SortDirection
         cursor?: string

@@ -1,4 +1,13 @@
-import { IconBuildingStore, IconShieldCog, IconUsers } from '@tabler/icons-react'
+import {
+  IconBuildingStore,
+  IconDiscount,
+  IconInbox,
+  IconPackage,
+  IconReceipt,
+  IconScale,
+  IconShieldCog,
+  IconUsers,
+} from '@tabler/icons-react'
 import type { NavItem } from './navigation.ts'
 
 /** The side menu of Run, in its order. */
@@ -11,4 +20,13 @@ export const RUN: readonly NavItem[] = [
   },
   { to: '/shop', label: 'Shop', icon: IconBuildingStore, about: 'Products, orders, messages' },
   { to: '/admin', label: 'Admin', icon: IconShieldCog, about: 'Usage, jobs, switches' },
+]
+
+/** Pages of Run that the palette finds besides. */
+export const RUN_PARTS: readonly NavItem[] = [
+  { to: '/shop/orders', label: 'Orders', icon: IconReceipt, about: 'Purchases and refunds' },
+  { to: '/shop/products', label: 'Products', icon: IconPackage, about: 'Prices and releases' },
+  { to: '/shop/discounts', label: 'Discounts', icon: IconDiscount, about: 'Codes and sales' },
+  { to: '/shop/inbox', label: 'Inbox', icon: IconInbox, about: 'Messages of customers' },
+  { to: '/shop/disputes', label: 'Disputes', icon: IconScale, about: 'Disputed payments' },
 ]
