@@ -1,4 +1,4 @@
-// The user app under the operator's PRODUCT_NAME.
+// The user app under a brand that a superuser saved.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
@@ -25,9 +25,11 @@ const PAGES = [
 ]
 
 test('every page of the app names only the operator’s product', async (t) => {
-  const app = await testApp(t, { userApp: true, env: { PRODUCT_NAME: 'zebra' } })
+  const app = await testApp(t, { userApp: true })
   const { base } = app.config.urls
   const root = await app.as('root', { tier: 'pro', superuser: true })
+  const form = { name: 'Zebra', tagline: 'Stripes.', colours: { primary: '#1d4ed8' }, radius: 2 }
+  assert.equal((await root.request('PUT', '/api/admin/brand', { body: form })).status, 200)
   const { page } = await visit(await openBrowser(t))
   await signInByForm(page, base, root.email)
   for (const path of PAGES) {

@@ -1,23 +1,48 @@
 /** The process: settings, service, ports, a welcome; and on a signal the way back. */
-import { configFromProcess, wantsDetails } from './config/config.ts'
+import {
+  configFromProcess,
+  processEnv,
+  rememberSavedSettings,
+  wantsDetails,
+} from './config/config.ts'
 
 // Every file that this process writes is for its owner alone.
 process.umask(0o077)
-await start().catch((error: Error) => {
-  console.error(`Latchkey cannot start: ${error.message}`)
+await start().catch(exit)
+
+function exit(error: unknown): never {
+  console.error(`Latchkey cannot start: ${(error as Error).message}`)
   if (wantsDetails()) console.error(error)
   process.exit(1)
-})
+}
 
 async function start() {
-  const config = configFromProcess({ for: 'service' })
+  // A wrong setting stops the start before the modules of the service are loaded.
+  configFromProcess({ for: 'service' })
+  const [{ createService }, { ServiceProcess }, { welcome }] = await Promise.all([
+    import('./app/service.ts'),
+    import('./app/service-process.ts'),
+    import('./app/welcome.ts'),
+  ])
 
-  const { createService } = await import('./app/service.ts')
-  // `npm run dev` serves the user app itself, from its sources.
-  const service = await createService(config, { userApp: !process.argv.includes('--no-user-app') })
-  await service.listen()
-
-  const { welcome } = await import('./app/welcome.ts')
+  const life = new ServiceProcess({
+    async start(host) {
+      const config = configFromProcess({ for: 'service' })
+      const service = await createService(config, {
+        // `npm run dev` serves the user app itself, from its sources.
+        userApp: !process.argv.includes('--no-user-app'),
+        host: { env: processEnv(), ...host },
+      })
+      await service.listen().catch(async (error) => {
+        await service.close(0)
+        throw error
+      })
+      return { config, service }
+    },
+    rememberSettings: rememberSavedSettings,
+    onLost: exit,
+  })
+  const { config, service } = await life.start()
   welcome(config, service)
 
   let stopping = false
@@ -26,8 +51,7 @@ async function start() {
       // A second signal does not wait.
       if (stopping) process.exit(1)
       stopping = true
-      service.platform.log.info({ signal }, 'draining')
-      await service.close(config.drain.seconds * 1_000, config.drain.delaySeconds * 1_000)
+      await life.stop()
       process.exit(0)
     })
   }

@@ -4,12 +4,12 @@ import react from '@vitejs/plugin-react'
 import mantine from 'postcss-preset-mantine'
 import { defineConfig } from 'vite'
 import { listOperations } from '../src/app/api-reference.ts'
+import { brandMeta } from './brand-meta.ts'
 import { CHUNKS } from './chunks.ts'
 import { mantineStyles } from './mantine-styles.ts'
 import { precompress } from './precompress.ts'
 import { redoc } from './redoc.ts'
 import { shellFirst } from './shell-first.ts'
-import { deriveColors } from './src/theme/tokens.ts'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
@@ -21,6 +21,8 @@ const service = process.env.API_URL ?? 'http://localhost:8000'
 // The sandbox rejects forwarded requests.
 const proxiedPaths = [
   '/api',
+  '/brand',
+  '/manifest.webmanifest',
   '/v1',
   '/sandbox',
   '/readyz',
@@ -36,9 +38,15 @@ export default defineConfig(({ command }) => {
   if (command === 'build') process.env.NODE_ENV = 'production'
   return {
     root: here('.'),
-    plugins: [react(), mantineStyles(), shellFirst(), precompress(here('./dist')), redoc()],
+    plugins: [
+      react(),
+      brandMeta(),
+      mantineStyles(),
+      shellFirst(),
+      precompress(here('./dist')),
+      redoc(),
+    ],
     define: {
-      __COLORS__: JSON.stringify(deriveColors()),
       __OPERATIONS__: JSON.stringify(listOperations(readDescription())),
     },
     // React has this since version 18.

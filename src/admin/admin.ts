@@ -18,6 +18,7 @@ import { emailDeadJobs } from './dead-jobs.ts'
 import { adminDiscountRoutes } from './discount-routes.ts'
 import { adminDisputeRoutes } from './dispute-routes.ts'
 import { adminInboxRoutes } from './inbox-routes.ts'
+import { adminMetricRoutes } from './metric-routes.ts'
 import { adminProblem } from './problems.ts'
 import { adminProductRoutes } from './product-routes.ts'
 import { adminPurchaseRoutes } from './purchase-routes.ts'
@@ -63,6 +64,7 @@ export function createAdmin(
       adminRoutes(app, { ...platform, identity })
       adminCustomerRoutes(app, { ...platform, identity, billing })
       adminUsageRoutes(app, platform)
+      adminMetricRoutes(app, platform)
       adminSwitchRoutes(app, platform, { switches, ai })
       adminBillingRoutes(app, platform, billing)
       adminProductRoutes(app, platform)

@@ -9,13 +9,14 @@ const ROOT = dirname(SRC)
 
 /** A room may import the rooms on the right, the platform, and the configuration's types. */
 const MAY_IMPORT: Record<string, string[]> = {
-  config: ['models', 'catalogue'],
+  config: ['models', 'catalogue', 'brand'],
   models: [],
   platform: [],
   catalogue: [],
   audit: [],
+  brand: ['audit'],
   embeddings: [],
-  mail: [],
+  mail: ['brand'],
   identity: ['audit', 'mail'],
   billing: ['audit', 'mail', 'identity'],
   'api-keys': ['audit', 'identity'],
@@ -23,7 +24,8 @@ const MAY_IMPORT: Record<string, string[]> = {
   ai: ['models', 'embeddings', 'usage', 'switches'],
   rag: ['models', 'embeddings', 'ai'],
   conversations: ['models', 'ai', 'rag'],
-  storefront: ['catalogue', 'audit', 'mail', 'identity', 'billing'],
+  storefront: ['brand', 'catalogue', 'audit', 'mail', 'identity', 'billing'],
+  site: ['ai', 'storefront'],
   switches: ['audit', 'identity', 'api-keys', 'models'],
   admin: [
     'audit',
@@ -35,10 +37,13 @@ const MAY_IMPORT: Record<string, string[]> = {
     'usage',
     'switches',
     'ai',
+    'rag',
   ],
+  setup: ['config', 'audit', 'mail', 'identity', 'billing', 'ai', 'storefront', 'switches'],
   sandbox: [],
   cli: [
     'app',
+    'config',
     'audit',
     'mail',
     'identity',

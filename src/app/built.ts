@@ -12,9 +12,10 @@ const ROOT = join(import.meta.dirname, '..', '..')
 export type Built = { folder: string; stamp: string; sources(): string[] }
 
 /** The user app, which the service serves. */
-export const USER_APP = part(join(ROOT, 'web', 'dist'), () =>
-  filesBelow('web', (file) => !/^(dist|node_modules)\b/.test(file)),
-)
+export const USER_APP = part(join(ROOT, 'web', 'dist'), () => [
+  ...filesBelow('web', (file) => !/^(dist|node_modules)\b/.test(file)),
+  ...filesBelow('src/brand', (file) => /^(oklch|tokens)\.ts$/.test(file)),
+])
 
 /** The modules of the service in a few files, which start in half the time. */
 export const BUNDLE = part(join(ROOT, 'dist'), () => [

@@ -6,6 +6,7 @@ import { aiMigrations } from '#ai/migrations.ts'
 import { apiKeyMigrations } from '#api-keys/migrations.ts'
 import { auditMigrations } from '#audit/migrations.ts'
 import { billingMigrations } from '#billing/migrations.ts'
+import { brandMigrations } from '#brand/migrations.ts'
 import { conversationMigrations } from '#conversations/migrations.ts'
 import { identityMigrations } from '#identity/migrations.ts'
 import { mailMigrations } from '#mail/migrations.ts'
@@ -20,6 +21,7 @@ export const migrations: Migration[] = [
   ...platformMigrations,
   ...auditMigrations,
   ...mailMigrations,
+  ...brandMigrations,
   ...identityMigrations,
   ...billingMigrations,
   ...storefrontMigrations,

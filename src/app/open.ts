@@ -1,4 +1,5 @@
 import { keyAudit } from '#audit/audit.ts'
+import { StoredBrand } from '#brand/store.ts'
 import type { Config } from '#config/config.ts'
 import { systemClock } from '#platform/clock.ts'
 import { openPlatform, type Platform, type PlatformOptions } from '#platform/platform.ts'
@@ -16,6 +17,7 @@ export async function openWithRooms(config: Config, options: PlatformOptions): P
     options.clock ?? (config.processor.sandboxed ? sandboxClock(config.dataDir) : systemClock)
   const platform = await openPlatform(config, migrations, { ...options, clock })
   keyAudit(platform.db, platform.secrets.key('audit'))
+  await new StoredBrand(platform).reload()
   return { ...platform, config: withSandboxSecrets(config, platform.secrets) }
 }
 

@@ -49,6 +49,7 @@ test('the full export holds what every room holds of a person, and nothing of an
   }
   assert.ok(list(files, 'purchases').length > 0)
   assert.ok(list(files, 'usage').length > 0)
+  assert.ok(list(files, 'subscription_changes').length > 0)
   assert.ok(list(files, 'security_events').length > 3)
   for (const other of [
     'eve@example.com',
@@ -276,6 +277,13 @@ async function addRareRows(app: TestApp, userId: string, name: string) {
   await db
     .insertInto('cancellations')
     .values({ ...cancellation, canceled_at: now, ended_at: null })
+    .execute()
+  const change = { owner: userId, day: now.slice(0, 10), currency: 'usd', tier: 'pro' }
+  const states = { before_state: 'none' as const, after_state: 'paid' as const }
+  await db
+    .insertInto('subscription_changes')
+    .values({ ...change, ...states, before_cents: 0, after_cents: 2_900 })
+    .onConflict((conflict) => conflict.columns(['owner', 'day', 'currency']).doNothing())
     .execute()
   const deal = {
     price_id: `price_${name}`,

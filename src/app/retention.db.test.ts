@@ -65,6 +65,7 @@ const BOUNDED: Record<string, string> = {
     'refunds',
     'disputes',
     'invoices',
+    'subscription_changes',
   ]),
   ...of('goes with its session', ['session_tokens']),
   ...of('what superusers make, one row each', ['discounts', 'store_products', 'store_releases']),
@@ -77,6 +78,7 @@ const BOUNDED: Record<string, string> = {
   ]),
   ...of('one row a month and model', ['usage_archive']),
   ...of('eight rows a day', ['user_counts']),
+  ...of('two rows a day', ['checkout_days']),
   ...of('old keys go when they verify nothing more', ['signing_keys']),
   ...of('one row a rotation by the operator', ['license_signing_keys']),
   ...of('one row a buyer and release', ['archive_checksums']),
@@ -88,6 +90,7 @@ const BOUNDED: Record<string, string> = {
     'audit_heads',
     'rag_originals_folder',
     'store_product_list',
+    'brands',
   ]),
 }
 

@@ -23,7 +23,6 @@ import type { Room } from '#platform/room.ts'
 import { version } from '#platform/version.ts'
 import type { Sandbox } from '#sandbox/sandbox.ts'
 import { STOREFRONT_API } from '#storefront/api-path.ts'
-import { getBrand } from '#storefront/brand.ts'
 import { storefrontErrorDialect, storefrontErrors } from '#storefront/errors.ts'
 import { SESSION_COOKIE } from '#storefront/sessions/sessions.ts'
 import type { LiveSwitches } from '#switches/live.ts'
@@ -136,7 +135,7 @@ export async function createServers(
     if (app) await routes?.(app)
   }
   // Registered last, because it answers every address without another route.
-  if (api && needs.userApp) await userAppRoutes(api, { log: platform.log, brand: getBrand(config) })
+  if (api && needs.userApp) await userAppRoutes(api, { log: platform.log, brand: config.brand })
   return { ...servers, health }
 }
 
@@ -179,16 +178,15 @@ async function describeApi(
   about: About,
 ): Promise<void> {
   const { urls } = config
-  const title = getBrand(config)
   const description = `Accounts, billing, AI gateway, retrieval, API keys, administration. The storefront describes its own: ${urls.storefront}/openapi.json`
-  const info = { title, version, description }
+  const info = () => ({ title: config.brand.name, version, description })
   await describeRoutes(app, {
     ...about,
     info,
     url: urls.base,
     problems: { ...catalogueProblem.catalogue, ...switchedOffProblem.catalogue },
   })
-  await referencePages(app, title, findRedoc)
+  await referencePages(app, info, findRedoc)
 }
 
 async function describeStorefront(
@@ -197,10 +195,10 @@ async function describeStorefront(
   about: About,
 ): Promise<void> {
   const { urls } = config
-  const info = {
-    title: `${getBrand(config)} storefront`,
+  const info = () => ({
+    title: `${config.brand.name} storefront`,
     version,
     description: 'Checkout, purchases, downloads, contact.',
-  }
+  })
   await describeRoutes(app, { ...about, info, url: urls.storefront, problems: {} })
 }

@@ -10,6 +10,7 @@ import { type ApiKeys, createApiKeys } from '#api-keys/api-keys.ts'
 import { createLinking } from '#audit/linking.ts'
 import { type Billing, createBilling } from '#billing/billing.ts'
 import { openProcessor } from '#billing/processor.ts'
+import { createBrand } from '#brand/room.ts'
 import type { Config } from '#config/config.ts'
 import { createConversations } from '#conversations/conversations.ts'
 import { createLocalEmbedder } from '#embeddings/local-pool.ts'
@@ -25,6 +26,9 @@ import { createRetention } from '#platform/retention.ts'
 import type { Room } from '#platform/room.ts'
 import { version } from '#platform/version.ts'
 import { createRag, type Rag } from '#rag/rag.ts'
+import { type Host, Settings } from '#setup/saved-settings.ts'
+import { createSetup } from '#setup/setup.ts'
+import { createSite } from '#site/site.ts'
 import { createStorefront, storeSessions } from '#storefront/storefront.ts'
 import { createSwitches } from '#switches/switches.ts'
 import { createUsage, type Usage } from '#usage/usage.ts'
@@ -57,9 +61,16 @@ export type Service = {
   close(drainMs?: number, delayMs?: number): Promise<void>
 }
 
+/** `host`: null when the process cannot start the service again. */
+type ServiceOptions = PlatformOptions & {
+  userApp?: boolean
+  hasher?: Hasher
+  host?: Host | null
+}
+
 export async function createService(
   config: Config,
-  options: PlatformOptions & { userApp?: boolean; hasher?: Hasher } = {},
+  options: ServiceOptions = {},
 ): Promise<Service> {
   const platform = await openWithRooms(config, options)
   const rooms: Room[] = []
@@ -72,6 +83,7 @@ export async function createService(
   // data. They close in reverse order.
   add(createLinking(platform))
   add(createRetention(platform, agedRows(config)))
+  add(createBrand(platform))
   const mail = add(createMail(platform))
   const identity = add(
     createIdentity(platform, {
@@ -109,12 +121,16 @@ export async function createService(
     }),
   )
   add(createConversations(platform, { rag: rag.deps, requireGrant }))
+  add(createSite(platform, { ...shop, gateway: ai.gateway }))
   add(
     createAdmin(
       { ...platform, productList: shop.productList, products: shop.products },
       { identity, billing, switches: switches.live, ai, processor },
     ),
   )
+
+  const settings = new Settings(platform, options.host ?? null)
+  add(createSetup({ ...platform, mail, settings, switches: switches.live }))
 
   const authenticators: Authenticators = {
     bearer(token, { keys, fresh }) {

@@ -12,6 +12,7 @@ const WHOLE: Record<string, string> = {
   ...of('one queue', ['jobs', 'inbox']),
   ...of('read by each process into its memory', [
     'switches',
+    'brands',
     'signing_keys',
     'license_signing_keys',
     'secrets',
@@ -36,8 +37,9 @@ const WHOLE: Record<string, string> = {
     'refunds',
     'disputes',
     'invoices',
+    'subscription_changes',
   ]),
-  ...of('totals of all users', ['user_counts', 'usage_archive', 'usage_totals']),
+  ...of('totals of all users', ['user_counts', 'usage_archive', 'usage_totals', 'checkout_days']),
 }
 
 function of(why: string, tables: string[]): Record<string, string> {

@@ -36,6 +36,7 @@ export const USER_APP_PATHS = [
   '/admin',
   '/customers',
   '/customers/$id',
+  '/run/setup',
   '/shop',
   '/shop/orders',
   '/shop/orders/$id',

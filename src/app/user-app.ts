@@ -4,15 +4,17 @@
  * programs see the status.
  */
 import { execFile } from 'node:child_process'
-import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
+import { accessSync, constants, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import fastifyStatic from '@fastify/static'
+import type { LiveBrand } from '#brand/live.ts'
 import type { App } from '#platform/http/app.ts'
 import { pageHeaders } from '#platform/http/headers.ts'
 import { canonicalPath } from '#platform/http/path.ts'
 import type { Log } from '#platform/telemetry/log.ts'
+import { AppPage } from './app-page.ts'
 import { isCurrent, USER_APP } from './built.ts'
 import { hasUserAppPage } from './user-app-paths.ts'
 
@@ -30,18 +32,14 @@ const YEAR_S = 31_536_000
 
 /** Paths of the API. Unknown addresses below these get the API's 404. */
 const RESERVED =
-  /^\/(api|v1|mcp|sandbox|docs|redoc|assets|\.well-known|healthz|readyz|metrics|openapi\.json|sitemap\.xml|llms\.txt)(\/|$)/
+  /^\/(api|v1|mcp|sandbox|docs|redoc|assets|brand|\.well-known|healthz|readyz|metrics|openapi\.json|sitemap\.xml|llms\.txt)(\/|$)/
 
-/**
- * `brand`: the product's name in the app. It contains only letters, digits, dots and dashes, so it
- * needs no escaping.
- */
 export async function userAppRoutes(
   app: App,
-  { log, brand }: { log: Log; brand: string },
+  { log, brand }: { log: Log; brand: LiveBrand },
 ): Promise<void> {
   await ensureBuilt(log)
-  const index = readFileSync(join(DIST, 'index.html'), 'utf8').replaceAll('Latchkey', () => brand)
+  const appPage = new AppPage(join(DIST, 'index.html'), brand)
 
   await app.register(fastifyStatic, {
     root: DIST,
@@ -71,7 +69,7 @@ export async function userAppRoutes(
       .code(hasUserAppPage(path) ? 200 : 404)
       .type('text/html; charset=utf-8')
       .header('cache-control', 'no-cache')
-      .send(index)
+      .send(appPage.render())
   })
 }
 

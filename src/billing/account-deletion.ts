@@ -4,6 +4,7 @@ import { cancelSubscription, forgetCanceller } from './cancellations.ts'
 import { listCustomers } from './customers.ts'
 import { forgetDeals } from './deals.ts'
 import type { BillingDeps } from './deps.ts'
+import { forgetSubscriber } from './metrics/subscription-changes.ts'
 import { forgetPayer } from './money/payments.ts'
 import { isMissing, requireProcessor } from './processor.ts'
 import { readFacts } from './subscription-facts.ts'
@@ -16,6 +17,7 @@ export async function eraseBilling(
   tx: Db,
   userId: string,
 ): Promise<void> {
+  await forgetSubscriber(tx, userId)
   for (const { customer_id: customerId, state } of await listCustomers(tx, userId)) {
     if (state === 'deleted') continue
     await jobs.enqueue(

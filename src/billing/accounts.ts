@@ -5,6 +5,7 @@ import type { Selectable } from 'kysely'
 import { lockUser } from '#identity/users.ts'
 import { type Clock, type Instant, plus } from '#platform/clock.ts'
 import { type Db, forUpdate, transaction } from '#platform/db/db.ts'
+import { countCheckout } from './metrics/checkout-days.ts'
 import type { SubscriptionDetails, SubscriptionFacts } from './subscription-state.ts'
 import type { BillingAccountsTable } from './tables.ts'
 
@@ -123,8 +124,11 @@ function buildDetails(details: SubscriptionDetails): Partial<Account> {
 
 export async function recordCheckout({ db, clock }: Deps, userId: string): Promise<void> {
   await transaction(db, async (tx) => {
-    await lockAccount(tx, userId)
-    await updateAccount(tx, userId, { checkout_at: clock.now() })
+    const account = await lockAccount(tx, userId)
+    const now = clock.now()
+    await updateAccount(tx, userId, { checkout_at: now })
+    // Users who return to an open checkout count once.
+    if (!isAwaitingCheckout(account, now)) await countCheckout(tx, 'subscription', now)
   })
 }
 

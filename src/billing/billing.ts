@@ -25,6 +25,7 @@ import { type DisagreementReport, findAllDisagreements } from './disagreements.t
 import { REPLACE_JOB, type ReplaceRequest, replaceSubscription } from './double-payments.ts'
 import { FreeAllowance } from './free-allowance.ts'
 import { READ_INVOICES_JOB, saveUserInvoices } from './invoice-list.ts'
+import { exportSubscriptionChanges } from './metrics/subscription-changes.ts'
 import type { EventListener } from './missed-events.ts'
 import {
   applyMoneyEvent,
@@ -179,6 +180,7 @@ export function createBilling(
       billing_notices: await listNotices(from, userId),
       cancellations: await listCancellations(from, userId),
       deals: await listDeals(from, userId),
+      subscription_changes: await exportSubscriptionChanges(from, userId),
     }),
     freeAllowance: new FreeAllowance(platform),
     addListener: (listener) => void listeners.push(listener),

@@ -193,4 +193,28 @@ export const billingMigrations: Migration[] = [
       create index free_marks_by_time on free_marks (used_at);
     `,
   },
+  {
+    id: 'billing/007-metrics',
+    sql: `
+      create table subscription_changes (
+        owner {id} not null,
+        day text not null,
+        currency text not null,
+        tier text,
+        before_state text not null,
+        before_cents {bigint} not null,
+        after_state text not null,
+        after_cents {bigint} not null,
+        primary key (owner, day, currency)
+      );
+      create index subscription_changes_by_day on subscription_changes (day);
+      create table checkout_days (
+        day text not null,
+        kind text not null,
+        opened {bigint} not null,
+        primary key (day, kind)
+      );
+      create index invoices_by_time on invoices (created_at);
+    `,
+  },
 ]

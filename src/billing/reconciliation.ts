@@ -8,6 +8,7 @@ import type { Db } from '#platform/db/db.ts'
 import { listStaleUsers } from './accounts.ts'
 import { endGracePeriods } from './apply-state.ts'
 import type { BillingDeps } from './deps.ts'
+import { recordSubscriptionChanges } from './metrics/subscription-changes.ts'
 import { type EventListener, isAwaited, readMissedEvents } from './missed-events.ts'
 import { reconcileMoney, type Seller } from './money/proof.ts'
 import type { MoneyDeps } from './money/refresh.ts'
@@ -54,6 +55,9 @@ async function runScheduledWork(deps: BillingDeps): Promise<void> {
   )
   await sendScheduledNotices(deps).catch((error) =>
     deps.log.warn({ err: error }, 'notices could not be sent'),
+  )
+  await recordSubscriptionChanges(deps).catch((error) =>
+    deps.log.warn({ err: error }, 'changes of subscriptions could not be recorded'),
   )
 }
 

@@ -132,7 +132,30 @@ type BillingCustomersTable = {
   checkout_at: Instant | null
 }
 
-/** How far reconciliation has read the processor's lists. */
+export type CountedState = 'none' | 'trial' | 'paid'
+
+/**
+ * The change of an account's subscription on a UTC day. The sum of all changes up to a day is the
+ * state on that day.
+ */
+type SubscriptionChangesTable = {
+  /** The user; after the deletion of the account, a random id. */
+  owner: string
+  day: string
+  currency: string
+  /** The tier after the change, or the last one of a subscription that ended. */
+  tier: Tier | null
+  before_state: CountedState
+  /** Monthly recurring revenue in minor units; 0 unless the state is `paid`. */
+  before_cents: number
+  after_state: CountedState
+  after_cents: number
+}
+
+/** Checkouts that were opened on a UTC day. */
+type CheckoutDaysTable = { day: string; kind: 'purchase' | 'subscription'; opened: number }
+
+/** How far reconciliation has read the processor's lists, and when it last recorded changes. */
 type BillingCursorsTable = { name: string; reached_at: Instant }
 
 declare module '#platform/db/tables.ts' {
@@ -145,7 +168,15 @@ declare module '#platform/db/tables.ts' {
     free_marks: FreeMarksTable
     deals: DealsTable
     cancellations: CancellationsTable
+    subscription_changes: SubscriptionChangesTable
+    checkout_days: CheckoutDaysTable
   }
 }
 
-export type { BillingAccountsTable, BillingCustomersTable, CancellationsTable, DealsTable }
+export type {
+  BillingAccountsTable,
+  BillingCustomersTable,
+  CancellationsTable,
+  DealsTable,
+  SubscriptionChangesTable,
+}

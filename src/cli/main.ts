@@ -77,6 +77,11 @@ const COMMANDS: Record<string, { usage: string; says: string; load(): Promise<Co
     says: 'fills an empty database with a year of users, payments, usage and documents',
     load: () => import('./seed.ts'),
   },
+  settings: {
+    usage: 'settings',
+    says: 'prints the settings that the setup page saved, with their secrets',
+    load: () => import('./settings.ts'),
+  },
   superuser: {
     usage: 'superuser add EMAIL',
     says: 'promotes an account, or creates one',

@@ -33,7 +33,7 @@ test('the sandbox plays the vendors that have neither a key nor an address, and 
 })
 
 test('the product’s name is the brand', () => {
-  assert.equal(readConfig({ PRODUCT_NAME: 'kit' }).brand, 'kit')
+  assert.equal(readConfig({ PRODUCT_NAME: 'kit' }).brand.name, 'Kit')
   assert.throws(
     () => readConfig({ PRODUCT_NAME: '<b>' }),
     /PRODUCT_NAME is wrong: expected letters/,

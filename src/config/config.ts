@@ -2,8 +2,10 @@
  * Reads the environment into one frozen object; no other file does. A wrong value stops the start
  * with one line that names the setting.
  */
+import { existsSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
+import type { LiveBrand } from '#brand/live.ts'
 import type { Catalogue, Tier } from '#catalogue/catalogue.ts'
 import type { Route } from '#models/catalogue.ts'
 import type { PriceFiles } from '#models/price-list.ts'
@@ -16,6 +18,7 @@ import {
   readPriceFiles,
   readReranker,
 } from './ai.ts'
+import { readBrand } from './brand.ts'
 import {
   indexPrices,
   type ProcessorConfig,
@@ -27,20 +30,27 @@ import {
 import { isLocal } from './exposures.ts'
 import { expandFamilies } from './families.ts'
 import { ConfigError, type Env, type Rate, Reader } from './reader.ts'
+import {
+  addSavedSettings,
+  readSettingsFile,
+  type SavedSettings,
+  settingsPath,
+  writeSettingsFile,
+} from './settings-file.ts'
 import { type OAuthConfig, readOAuth, readSuperuser } from './sign-in.ts'
 import { readSignUp, type SignUpConfig } from './sign-up.ts'
 import { readTelemetry, type TelemetryConfig } from './telemetry.ts'
 
 export type { VendorConfig } from './ai.ts'
 export { exposures } from './exposures.ts'
-export { ConfigError, type Rate } from './reader.ts'
+export { ConfigError, type Env, type Rate } from './reader.ts'
 export type { TracesConfig } from './telemetry.ts'
 
 export type Part = 'api' | 'storefront' | 'worker'
 
 export type Config = {
-  /** The name in emails, passkeys and authenticator apps. */
-  brand: string
+  /** What customers see of the operator. Alone among the settings it can change while running. */
+  brand: LiveBrand
   production: boolean
   debug: boolean
   logLevel: string
@@ -75,7 +85,6 @@ export type Config = {
   products: {
     location: string | null
     uploads: string
-    name: string
     s3: {
       endpoint: string | null
       region: string
@@ -100,7 +109,12 @@ export type Config = {
   /** False: the service stores no conversations, and the app keeps them in the browser. */
   conversations: boolean
   oauth: OAuthConfig
-  mail: { smtpUrl: string | null; from: string; supportEmail: string; sandboxed: boolean }
+  mail: {
+    smtpUrl: string | null
+    from: { name: string | null; address: string }
+    supportEmail: string
+    sandboxed: boolean
+  }
   limits: { general: Rate; ai: Rate; rag: Rate; auth: Rate; signup: Rate }
   signUp: SignUpConfig
   /** True when a plan grants nothing until the address is verified. */
@@ -153,8 +167,8 @@ export function findOriginalsFault({
 }
 
 /**
- * Reads settings from the environment and from `.env` in the working directory; the environment
- * takes precedence. `for`: `service` needs all settings, a `command` no ORIGINALS_DIR; `look` is
+ * Reads settings from the environment, from `.env` in the working directory and from the settings
+ * that the setup page saved, in this order of precedence. `for`: `service` needs all settings, a `command` no ORIGINALS_DIR; `look` is
  * for commands that report what is missing. `changes` replace settings of those names. @throws
  * ConfigError with one line that names the wrong setting.
  */
@@ -165,7 +179,8 @@ export function configFromProcess({
   for: 'service' | 'command' | 'look'
   changes?: Env
 }): Config {
-  const config = readConfig({ ...processEnv(), ...changes })
+  const env = { ...processEnv(), ...changes }
+  const config = readConfig(addSavedSettings(env, readSavedSettings(env, use)))
   const originalsFault = use === 'service' ? findOriginalsFault(config) : null
   if (originalsFault !== null) throw new ConfigError(originalsFault)
   if (!config.production || use === 'look') return config
@@ -208,7 +223,37 @@ export function clientSettingsFromProcess(): { url: string; apiKey: string | nul
   }
 }
 
-function processEnv(): Env {
+/** @throws ConfigError */
+function readSavedSettings(env: Env, use: 'service' | 'command' | 'look'): SavedSettings {
+  const read = new Reader(env)
+  const dataDir = readDataDir(read)
+  if (read.optional('DATABASE_URL') !== null) {
+    // Several nodes may serve, and a file of one of them would give it other settings.
+    if (use === 'service' && existsSync(settingsPath(dataDir))) {
+      throw new ConfigError(
+        `${settingsPath(dataDir)} does not apply with DATABASE_URL, because other nodes do not have it: set its settings in the environment (npm run -s cli -- settings prints them), and remove the file`,
+      )
+    }
+    return {}
+  }
+  try {
+    return readSettingsFile(dataDir, readSecretKeys(read)).saved
+  } catch (error) {
+    if (use === 'look') return {}
+    throw error
+  }
+}
+
+/** Returns an undo, which writes the saved settings as they are now. */
+export function rememberSavedSettings(): () => void {
+  const env = processEnv()
+  const saved = readSavedSettings(env, 'service')
+  const read = new Reader(env)
+  return () => writeSettingsFile(readDataDir(read), readSecretKeys(read), saved)
+}
+
+/** Returns the environment of this process with `.env`, without saved settings. */
+export function processEnv(): Env {
   try {
     process.loadEnvFile()
   } catch (error) {
@@ -305,7 +350,7 @@ export function readConfig(env: Env): Config {
   refuseStrayPlans(env, catalogue)
 
   return deepFreeze({
-    brand: productName,
+    brand: readBrand(read, productName),
     production,
     debug: read.flag('DEBUG', !production),
     logLevel: read.oneOf(
@@ -337,7 +382,6 @@ export function readConfig(env: Env): Config {
     products: {
       location: read.optional('PRODUCTS_DIR'),
       uploads: join(dataDir, 'products'),
-      name: productName,
       s3: {
         endpoint: read.url('S3_ENDPOINT', ['http:', 'https:']),
         region: read.optional('AWS_REGION') ?? read.optional('AWS_DEFAULT_REGION') ?? 'us-east-1',
@@ -357,7 +401,7 @@ export function readConfig(env: Env): Config {
     conversations: read.oneOf('CONVERSATIONS', ['on', 'off'], 'on') === 'on',
     // With real email, the sandboxed sign-in providers would confirm other people's addresses.
     oauth: readOAuth(read, sandbox.on && read.optional('SMTP_URL') === null, sandbox.url),
-    mail: readMail(read, sandbox.on, urls.base, productName),
+    mail: readMail(read, sandbox.on, urls.base),
     limits: {
       general: read.rate('RATE_LIMIT_GENERAL', '100/60'),
       ai: read.rate('RATE_LIMIT_AI', '30/60'),
@@ -404,18 +448,21 @@ function readRetention(read: Reader): Config['retention'] {
   }
 }
 
-function readMail(read: Reader, sandboxOn: boolean, base: string, brand: string): Config['mail'] {
+function readMail(read: Reader, sandboxOn: boolean, base: string): Config['mail'] {
   const domain = new URL(base).hostname
   const smtpUrl = read.url('SMTP_URL', ['smtp:', 'smtps:'])
   return {
     smtpUrl,
-    from: read.text(
-      'MAIL_FROM',
-      `${brand.charAt(0).toUpperCase() + brand.slice(1)} <no-reply@${domain}>`,
-    ),
+    from: readSender(read.text('MAIL_FROM', `no-reply@${domain}`)),
     supportEmail: read.text('SUPPORT_EMAIL', `support@${domain}`),
     sandboxed: sandboxOn && smtpUrl === null,
   }
+}
+
+/** Reads `Name <address>`, or an address alone. */
+function readSender(text: string): Config['mail']['from'] {
+  const [, name = '', address = text] = /^(.*?)\s*<([^<>]+)>$/.exec(text) ?? []
+  return { name: name.replace(/^"(.*)"$/, '$1') || null, address }
 }
 
 function readSecurityContact(read: Reader, base: string): string {

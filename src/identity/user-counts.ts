@@ -97,6 +97,21 @@ export async function countRecentUsers(db: Db, since: Instant): Promise<number> 
   return Number(users ?? 0) + Number(rest)
 }
 
+/** Counts the registrations of each UTC day, without users deleted since. */
+export async function countSignUpsByDay(
+  db: Db,
+  { from, to }: { from: string; to: string },
+): Promise<{ day: string; users: number }[]> {
+  const rows = await db
+    .selectFrom('user_counts')
+    .select(['day', ({ fn }) => fn.sum<number>('users').as('users')])
+    .where('day', '>=', from)
+    .where('day', '<=', to)
+    .groupBy('day')
+    .execute()
+  return rows.map(({ day, users }) => ({ day, users: Number(users) }))
+}
+
 /**
  * The start of a day and the number of users who registered since. `at` is null before the first
  * day and after the last.

@@ -6,9 +6,9 @@ export type Urls = Pick<Config, 'urls' | 'brand'>
 type Linked = { to: string; name: string | null; token: string }
 
 export function registrationEmail(config: Urls, { to, name, token }: Linked): Email {
-  return composeEmail({
+  return composeEmail(config.brand, {
     to,
-    subject: `Welcome to ${brand(config)}: verify your email address`,
+    subject: `Welcome to ${config.brand.name}: verify your email address`,
     before: [buildGreeting(name), 'Verify your email address to finish creating your account.'],
     button: { label: 'Verify email address', url: buildLink(config, 'verify-email', token) },
     after: [
@@ -19,10 +19,12 @@ export function registrationEmail(config: Urls, { to, name, token }: Linked): Em
 }
 
 export function invitationEmail(config: Urls, { to, token }: Linked): Email {
-  return composeEmail({
+  return composeEmail(config.brand, {
     to,
-    subject: `You are invited to join ${brand(config)}`,
-    before: [`You have been invited to create a ${brand(config)} account with this email address.`],
+    subject: `You are invited to join ${config.brand.name}`,
+    before: [
+      `You have been invited to create a ${config.brand.name} account with this email address.`,
+    ],
     button: {
       label: 'Create your account',
       url: `${config.urls.frontend}/register?${new URLSearchParams({ email: to, invitation: token })}`,
@@ -32,12 +34,12 @@ export function invitationEmail(config: Urls, { to, token }: Linked): Email {
 }
 
 export function verificationEmail(config: Urls, { to, name, token }: Linked): Email {
-  return composeEmail({
+  return composeEmail(config.brand, {
     to,
     subject: 'Verify your email address',
     before: [
       buildGreeting(name),
-      `Verify this email address to use it for your ${brand(config)} account.`,
+      `Verify this email address to use it for your ${config.brand.name} account.`,
     ],
     button: { label: 'Verify email address', url: buildLink(config, 'verify-email', token) },
     after: ['The link expires in 24 hours and works once. It replaces all earlier links.'],
@@ -45,12 +47,12 @@ export function verificationEmail(config: Urls, { to, name, token }: Linked): Em
 }
 
 export function passwordResetEmail(config: Urls, { to, name, token }: Linked): Email {
-  return composeEmail({
+  return composeEmail(config.brand, {
     to,
     subject: 'Reset your password',
     before: [
       buildGreeting(name),
-      `We received a request to reset the password of your ${brand(config)} account.`,
+      `We received a request to reset the password of your ${config.brand.name} account.`,
     ],
     button: { label: 'Set a new password', url: buildLink(config, 'reset-password', token) },
     after: [
@@ -61,10 +63,10 @@ export function passwordResetEmail(config: Urls, { to, name, token }: Linked): E
 }
 
 export function signInCodeEmail(config: Urls, { to, code }: { to: string; code: string }): Email {
-  return composeEmail({
+  return composeEmail(config.brand, {
     to,
     subject: 'Your sign-in code',
-    before: [`Enter this code to sign in to ${brand(config)}.`],
+    before: [`Enter this code to sign in to ${config.brand.name}.`],
     facts: [['Code', `${code.slice(0, 4)} ${code.slice(4)}`]],
     after: [
       'It works once, for ten minutes, in the browser where you requested it.',
@@ -77,11 +79,11 @@ export function passwordChangedEmail(
   config: Urls,
   { to, removed = NOTHING_REMOVED, at }: { to: string; removed?: RemovedAccess; at: string },
 ): Email {
-  return composeEmail({
+  return composeEmail(config.brand, {
     to,
     subject: 'Your password was changed',
     before: [
-      `The password of your ${brand(config)} account was changed, and all other sessions were signed out.`,
+      `The password of your ${config.brand.name} account was changed, and all other sessions were signed out.`,
       ...(removed.passkeys.length + removed.providers.length > 0
         ? ['The address had not been verified before, so the other sign-in methods were removed.']
         : []),
@@ -101,11 +103,11 @@ export function emailChangedEmail(
   config: Urls,
   { to, newEmail, token, at }: { to: string; newEmail: string; token: string; at: string },
 ): Email {
-  return composeEmail({
+  return composeEmail(config.brand, {
     to,
     subject: 'The email address of your account was changed',
     before: [
-      `Your ${brand(config)} account now has a new email address. If you made this change, no action is needed.`,
+      `Your ${config.brand.name} account now has a new email address. If you made this change, no action is needed.`,
     ],
     facts: [
       ['New address', newEmail],
@@ -135,11 +137,11 @@ export function emailRestoredEmail(
   config: Urls,
   { to, removed, at }: { to: string; removed: RemovedAccess; at: string },
 ): Email {
-  return composeEmail({
+  return composeEmail(config.brand, {
     to,
     subject: 'The email address of your account was restored',
     before: [
-      `Your ${brand(config)} account uses this address again. All sessions were signed out. Recent additions were removed, since someone else may have made them.`,
+      `Your ${config.brand.name} account uses this address again. All sessions were signed out. Recent additions were removed, since someone else may have made them.`,
     ],
     facts: [['When', formatTime(at)], ...listRemovedFacts(removed)],
     after: [
@@ -171,11 +173,11 @@ export function accessChangedEmail(
   }: { to: string; change: AccessChange; details: AccessDetails; at: string },
 ): Email {
   const { subject, says, pages } = ACCESS_CHANGES[change]
-  return composeEmail({
+  return composeEmail(config.brand, {
     to,
     subject,
     before: [
-      says.replace('{account}', () => `${brand(config)} account`),
+      says.replace('{account}', () => `${config.brand.name} account`),
       ...(details.removed
         ? [
             'The address was verified by someone who was not signed in, so the earlier sign-in methods may belong to a stranger. The password, passkeys and other providers were removed, and all sessions were signed out. You can set a new password at any time.',
@@ -270,10 +272,10 @@ export function newDeviceEmail(
     at,
   }: { to: string; userAgent: string | null; address: string | null; at: string },
 ): Email {
-  return composeEmail({
+  return composeEmail(config.brand, {
     to,
     subject: 'New sign-in to your account',
-    before: [`Someone signed in to your ${brand(config)} account from a new device.`],
+    before: [`Someone signed in to your ${config.brand.name} account from a new device.`],
     facts: [
       ['When', formatTime(at)],
       ['Program', removeControlCharacters(userAgent ?? 'unknown').slice(0, 200)],
@@ -292,8 +294,8 @@ export function allowanceEmail(
   config: Urls,
   { to, name, isUsedUp, usedUsd, limitUsd, renewsAt }: AllowanceEmail,
 ): Email {
-  const service = brand(config)
-  return composeEmail({
+  const service = config.brand.name
+  return composeEmail(config.brand, {
     to,
     subject: isUsedUp ? 'Your allowance is used up' : 'Most of your allowance is used',
     before: [
@@ -325,11 +327,11 @@ export function wrongCodesEmail(
   config: Urls,
   { to, wrong, isClosed, at }: { to: string; wrong: number; isClosed: boolean; at: string },
 ): Email {
-  return composeEmail({
+  return composeEmail(config.brand, {
     to,
     subject: 'Wrong codes were entered after your password',
     before: [
-      `Someone entered the correct password of your ${brand(config)} account, followed by ${wrong} wrong two-factor codes within a day.`,
+      `Someone entered the correct password of your ${config.brand.name} account, followed by ${wrong} wrong two-factor codes within a day.`,
       isClosed
         ? 'The password no longer works on new devices until you set a new one. Devices that you have used before, passkeys and other sign-in methods still work.'
         : 'If this was not you, someone knows your password, and only the codes protect your account. Set a new password.',
@@ -341,16 +343,14 @@ export function wrongCodesEmail(
 }
 
 export function accountDeletedEmail(config: Urls, { to }: { to: string }): Email {
-  return composeEmail({
+  return composeEmail(config.brand, {
     to,
     subject: 'Your account was deleted',
     before: [
-      `Your ${brand(config)} account and its contents were deleted. This is the last email about it.`,
+      `Your ${config.brand.name} account and its contents were deleted. This is the last email about it.`,
     ],
   })
 }
-
-export const brand = ({ brand: name }: Urls) => name.charAt(0).toUpperCase() + name.slice(1)
 
 /**
  * Omits names that contain a link or read like a sentence: anyone can register any address, and

@@ -1,6 +1,6 @@
 // The emails about a subscription. Each states the event, its date and its cost, and links to the
 // page that changes it.
-import { brand, buildGreeting, type Urls } from './account-emails.ts'
+import { buildGreeting, type Urls } from './account-emails.ts'
 import { composeEmail, type Email } from './email.ts'
 
 export type Subscriber = { email: string; full_name: string | null }
@@ -16,12 +16,12 @@ export function trialEndsEmail(
   config: Urls,
   { user, plan, amount, on }: PlanFacts & { on: string },
 ): Email {
-  return composeEmail({
+  return composeEmail(config.brand, {
     to: user.email,
     subject: `Your trial of ${plan} ends on ${on}`,
     before: [
       buildGreeting(user.full_name),
-      `Your ${brand(config)} subscription then begins, and we charge the card on file. To avoid the charge, cancel before that date.`,
+      `Your ${config.brand.name} subscription then begins, and we charge the card on file. To avoid the charge, cancel before that date.`,
     ],
     facts: [['Trial ends', on], ...listPriceFacts(amount)],
     button: { label: 'View your plan', url: buildBillingUrl(config) },
@@ -29,12 +29,12 @@ export function trialEndsEmail(
 }
 
 export function trialRefusedEmail(config: Urls, { user }: { user: Subscriber }): Email {
-  return composeEmail({
+  return composeEmail(config.brand, {
     to: user.email,
     subject: 'Your trial could not start',
     before: [
       buildGreeting(user.full_name),
-      `${brand(config)} offers one trial per person, and this email address or payment method has already been used for one. We cancelled the subscription and charged nothing.`,
+      `${config.brand.name} offers one trial per person, and this email address or payment method has already been used for one. We cancelled the subscription and charged nothing.`,
       'You can subscribe without a trial at any time.',
     ],
     button: { label: 'View plans', url: `${config.urls.frontend}/pricing` },
@@ -47,15 +47,15 @@ export function renewalEmail(
   config: Urls,
   { user, plan, next, amount, on }: PlanFacts & { next: string | null; on: string },
 ): Email {
-  return composeEmail({
+  return composeEmail(config.brand, {
     to: user.email,
     subject:
       next === null ? `Your ${plan} plan renews on ${on}` : `Your plan becomes ${next} on ${on}`,
     before: [
       buildGreeting(user.full_name),
       next === null
-        ? `Your yearly ${brand(config)} plan renews for another year on ${on}. No action is needed to continue.`
-        : `Your paid year of ${plan} ends on ${on}. As you requested, your yearly ${brand(config)} plan then continues as ${next} for another year. No action is needed to continue.`,
+        ? `Your yearly ${config.brand.name} plan renews for another year on ${on}. No action is needed to continue.`
+        : `Your paid year of ${plan} ends on ${on}. As you requested, your yearly ${config.brand.name} plan then continues as ${next} for another year. No action is needed to continue.`,
     ],
     facts: [[next === null ? 'Renews' : `${next} begins`, on], ...listPriceFacts(amount)],
     button: { label: 'View or cancel your plan', url: buildBillingUrl(config) },
@@ -72,12 +72,12 @@ export function planStartedEmail(
     invoice,
   }: { user: Subscriber; plan: string; paid: string; invoice: string | null },
 ): Email {
-  return composeEmail({
+  return composeEmail(config.brand, {
     to: user.email,
     subject: `Your ${plan} plan has started`,
     before: [
       buildGreeting(user.full_name),
-      `Thank you. We received your payment, and your ${brand(config)} plan is active.`,
+      `Thank you. We received your payment, and your ${config.brand.name} plan is active.`,
     ],
     facts: [
       ['Plan', plan],
@@ -108,19 +108,19 @@ export function paymentFailedEmail(
   const steps = {
     first: {
       subject: `The payment for your ${plan} plan did not go through`,
-      text: `Your ${brand(config)} plan stays active until ${closesOn}. To keep it, pay or update your card before then.`,
+      text: `Your ${config.brand.name} plan stays active until ${closesOn}. To keep it, pay or update your card before then.`,
     },
     reminder: {
       subject: `Reminder: the payment for your ${plan} plan is overdue`,
-      text: `Your ${brand(config)} plan will be suspended on ${closesOn} unless you pay before then.`,
+      text: `Your ${config.brand.name} plan will be suspended on ${closesOn} unless you pay before then.`,
     },
     last: {
       subject: `Last reminder: your ${plan} plan will be suspended on ${closesOn}`,
-      text: `We have not received the payment for your ${brand(config)} plan. The plan will be suspended on ${closesOn}. Your data is kept.`,
+      text: `We have not received the payment for your ${config.brand.name} plan. The plan will be suspended on ${closesOn}. Your data is kept.`,
     },
   }
   const { subject, text } = steps[step]
-  return composeEmail({
+  return composeEmail(config.brand, {
     to: user.email,
     subject,
     before: [buildGreeting(user.full_name), text],
@@ -130,10 +130,10 @@ export function paymentFailedEmail(
 }
 
 export function planChangedEmail(config: Urls, { user, plan, amount }: PlanFacts): Email {
-  return composeEmail({
+  return composeEmail(config.brand, {
     to: user.email,
     subject: `Your plan is now ${plan}`,
-    before: [buildGreeting(user.full_name), `Your ${brand(config)} plan has changed.`],
+    before: [buildGreeting(user.full_name), `Your ${config.brand.name} plan has changed.`],
     facts: [['Plan', plan], ...listPriceFacts(amount)],
     button: { label: 'View your plan and invoices', url: buildBillingUrl(config) },
   })
@@ -143,12 +143,12 @@ export function pausingEmail(
   config: Urls,
   { user, plan, on }: { user: Subscriber; plan: string; on: string },
 ): Email {
-  return composeEmail({
+  return composeEmail(config.brand, {
     to: user.email,
     subject: `Your ${plan} plan pauses on ${on}`,
     before: [
       buildGreeting(user.full_name),
-      `Your ${brand(config)} plan stays active until ${on}. It then pauses, and nothing is charged until you resume it.`,
+      `Your ${config.brand.name} plan stays active until ${on}. It then pauses, and nothing is charged until you resume it.`,
     ],
     button: { label: 'Resume your plan', url: buildBillingUrl(config) },
   })
@@ -159,12 +159,12 @@ export function reopenedEmail(
   config: Urls,
   { user, plan }: { user: Subscriber; plan: string },
 ): Email {
-  return composeEmail({
+  return composeEmail(config.brand, {
     to: user.email,
     subject: `Your ${plan} plan is running again`,
     before: [
       buildGreeting(user.full_name),
-      `Your ${brand(config)} plan is active again and renews as before.`,
+      `Your ${config.brand.name} plan is active again and renews as before.`,
     ],
     button: { label: 'View your plan', url: buildBillingUrl(config) },
   })
@@ -181,12 +181,12 @@ export function refundedEmail(
     isEnding,
   }: { user: Subscriber; amount: string; paid: string; day: string; isEnding: boolean },
 ): Email {
-  return composeEmail({
+  return composeEmail(config.brand, {
     to: user.email,
     subject: `We refunded ${amount}`,
     before: [
       buildGreeting(user.full_name),
-      `We refunded ${amount} of your payment to ${brand(config)}. The refund can take up to ten days to appear on your statement.`,
+      `We refunded ${amount} of your payment to ${config.brand.name}. The refund can take up to ten days to appear on your statement.`,
       ...(isEnding ? ['The subscription that it paid for ends, and nothing more is charged.'] : []),
     ],
     facts: [
@@ -200,12 +200,12 @@ export function disputedEmail(
   config: Urls,
   { user, amount }: { user: Subscriber; amount: string },
 ): Email {
-  return composeEmail({
+  return composeEmail(config.brand, {
     to: user.email,
     subject: 'Your plan is suspended while your bank reviews a payment',
     before: [
       buildGreeting(user.full_name),
-      `Your bank informed us that a payment of ${amount} to ${brand(config)} is disputed. Your plan is suspended until the bank decides, and nothing is charged in the meantime.`,
+      `Your bank informed us that a payment of ${amount} to ${config.brand.name} is disputed. Your plan is suspended until the bank decides, and nothing is charged in the meantime.`,
     ],
     button: { label: 'View your plan', url: buildBillingUrl(config) },
     after: [
@@ -218,12 +218,12 @@ export function paymentConfirmEmail(
   config: Urls,
   { user, plan, closesOn }: { user: Subscriber; plan: string; closesOn: string },
 ): Email {
-  return composeEmail({
+  return composeEmail(config.brand, {
     to: user.email,
     subject: `Your bank asks you to confirm the payment for your ${plan} plan`,
     before: [
       buildGreeting(user.full_name),
-      `Your bank must verify that you approve the payment for your ${brand(config)} plan. The plan stays active until ${closesOn}; confirm the payment before then.`,
+      `Your bank must verify that you approve the payment for your ${config.brand.name} plan. The plan stays active until ${closesOn}; confirm the payment before then.`,
     ],
     facts: [['Active until', closesOn]],
     button: { label: 'Confirm the payment', url: buildBillingUrl(config) },
@@ -234,12 +234,12 @@ export function planSuspendedEmail(
   config: Urls,
   { user, plan }: { user: Subscriber; plan: string },
 ): Email {
-  return composeEmail({
+  return composeEmail(config.brand, {
     to: user.email,
     subject: `Your ${plan} plan is suspended until it is paid`,
     before: [
       buildGreeting(user.full_name),
-      `We have not received the payment for your ${brand(config)} plan, so the plan is suspended. Your data is kept, and the plan resumes once we receive the payment.`,
+      `We have not received the payment for your ${config.brand.name} plan, so the plan is suspended. Your data is kept, and the plan resumes once we receive the payment.`,
     ],
     button: { label: 'Pay or update your card', url: buildBillingUrl(config) },
   })
@@ -249,7 +249,7 @@ export function paymentReceivedEmail(
   config: Urls,
   { user, plan }: { user: Subscriber; plan: string },
 ): Email {
-  return composeEmail({
+  return composeEmail(config.brand, {
     to: user.email,
     subject: `Your ${plan} plan is paid`,
     before: [
@@ -269,7 +269,7 @@ export function cardExpiresEmail(
     renewsOn,
   }: { user: Subscriber; plan: string; last4: string | null; renewsOn: string },
 ): Email {
-  return composeEmail({
+  return composeEmail(config.brand, {
     to: user.email,
     subject: 'Your card expires before your next payment',
     before: [
@@ -287,12 +287,12 @@ export function cancellingEmail(
   config: Urls,
   { user, plan, on }: { user: Subscriber; plan: string; on: string },
 ): Email {
-  return composeEmail({
+  return composeEmail(config.brand, {
     to: user.email,
     subject: `Your ${plan} plan ends on ${on}`,
     before: [
       buildGreeting(user.full_name),
-      `You cancelled your ${brand(config)} plan. It stays active until ${on}, and nothing more is charged.`,
+      `You cancelled your ${config.brand.name} plan. It stays active until ${on}, and nothing more is charged.`,
     ],
     button: { label: 'Keep your plan', url: buildBillingUrl(config) },
   })
@@ -302,12 +302,12 @@ export function endedEmail(
   config: Urls,
   { user, plan }: { user: Subscriber; plan: string },
 ): Email {
-  return composeEmail({
+  return composeEmail(config.brand, {
     to: user.email,
     subject: `Your ${plan} plan has ended`,
     before: [
       buildGreeting(user.full_name),
-      `Your ${brand(config)} subscription has ended, and nothing more is charged. Your account and your data are kept.`,
+      `Your ${config.brand.name} subscription has ended, and nothing more is charged. Your account and your data are kept.`,
     ],
     button: { label: 'Subscribe again', url: `${config.urls.frontend}/pricing` },
   })
@@ -321,7 +321,7 @@ export function planReplacedEmail(
   config: Urls,
   { user, refunded }: { user: Subscriber; refunded: string | null },
 ): Email {
-  return composeEmail({
+  return composeEmail(config.brand, {
     to: user.email,
     subject:
       refunded === null
@@ -330,8 +330,8 @@ export function planReplacedEmail(
     before: [
       buildGreeting(user.full_name),
       refunded === null
-        ? `You subscribed to ${brand(config)} again while an earlier subscription was running. The earlier one has ended. Its unused part is credited to your next invoices.`
-        : `You paid for the same ${brand(config)} plan twice within an hour. We refunded the earlier payment, and only one subscription continues. The refund can take up to ten days to appear on your statement.`,
+        ? `You subscribed to ${config.brand.name} again while an earlier subscription was running. The earlier one has ended. Its unused part is credited to your next invoices.`
+        : `You paid for the same ${config.brand.name} plan twice within an hour. We refunded the earlier payment, and only one subscription continues. The refund can take up to ten days to appear on your statement.`,
     ],
     button: { label: 'View your invoices', url: buildBillingUrl(config) },
   })
@@ -341,12 +341,12 @@ export function priceMovesEmail(
   config: Urls,
   { user, plan, amount, before, on }: PlanFacts & { before: string | null; on: string },
 ): Email {
-  return composeEmail({
+  return composeEmail(config.brand, {
     to: user.email,
     subject: `The price of your ${plan} plan changes on ${on}`,
     before: [
       buildGreeting(user.full_name),
-      `The period that you have paid for is not affected. From ${on}, your ${brand(config)} plan costs the new price. If you do not want to continue, cancel before that date.`,
+      `The period that you have paid for is not affected. From ${on}, your ${config.brand.name} plan costs the new price. If you do not want to continue, cancel before that date.`,
     ],
     facts: [
       ...(before === null ? [] : ([['Until then', before]] as [string, string][])),
@@ -365,12 +365,12 @@ export function winBackEmail(
     ...unsubscribe
   }: { user: Subscriber; plan: string; unsubscribePage: string; unsubscribeUrl: string },
 ): Email {
-  return composeEmail({
+  return composeEmail(config.brand, {
     to: user.email,
     subject: `Come back to ${plan}`,
     before: [
       buildGreeting(user.full_name),
-      `Your ${brand(config)} plan ended some time ago. Your data is still stored, and is available again with any plan.`,
+      `Your ${config.brand.name} plan ended some time ago. Your data is still stored, and is available again with any plan.`,
     ],
     button: { label: 'View plans', url: `${config.urls.frontend}/pricing` },
     after: [

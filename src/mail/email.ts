@@ -1,4 +1,7 @@
-// The layout of every email, as text and as HTML that old mail clients display.
+// The layout of every email, as text and as HTML that old mail clients display, in the brand's
+// colors and with its footer.
+import { LINK_LABELS } from '#brand/form.ts'
+import type { Config } from '#config/config.ts'
 import { type Html, html } from '#platform/http/html.ts'
 
 /** A composed email. */
@@ -29,20 +32,33 @@ export type EmailParts = {
   unsubscribeUrl?: string
 }
 
+type Brand = Config['brand']
+
+/** The links below every email. */
+const LEGAL = ['support', 'privacy', 'imprint'] as const
+
 /** Composes an email. Everything in `parts` is text and is escaped. */
-export function composeEmail(parts: EmailParts): Email {
+export function composeEmail(brand: Brand, parts: EmailParts): Email {
   const { to, subject, before, button, after = [], facts = [], replyTo, unsubscribeUrl } = parts
+  const links = LEGAL.flatMap((name): [string, string][] => {
+    const url = brand.findLink(name)
+    return url === null ? [] : [[LINK_LABELS[name], url]]
+  })
+  const footer = [brand.mailFooter, ...links.map(([label, url]) => `${label}: ${url}`)].filter(
+    (line) => line !== null,
+  )
   const text = [
     ...before,
     ...(facts.length > 0 ? [facts.map(([name, value]) => `${name}: ${value}`).join('\n')] : []),
     ...(button ? [`${button.label}:\n${button.url}`] : []),
     ...after,
+    ...(footer.length > 0 ? [`--\n${footer.join('\n')}`] : []),
   ].join('\n\n')
   return {
     to,
     subject,
     text: `${text}\n`,
-    html: renderLayout(subject, before, facts, button, after),
+    html: renderLayout(brand, links, subject, before, facts, button, after),
     ...(replyTo ? { replyTo } : {}),
     ...(unsubscribeUrl ? { unsubscribeUrl } : {}),
   }
@@ -51,27 +67,40 @@ export function composeEmail(parts: EmailParts): Email {
 const CELL = 'padding:6px 12px 6px 0;vertical-align:top'
 
 function renderLayout(
+  brand: Brand,
+  links: [label: string, url: string][],
   subject: string,
   before: string[],
   facts: [string, string][],
   button: EmailParts['button'],
   after: string[],
 ): string {
+  const colour = brand.mailColour
   const renderParagraph = (text: string): Html =>
     html`<p style="margin:0 0 16px;white-space:pre-line">${text}</p>`
   return `<!doctype html>${
     html`<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${subject}</title></head>
 <body style="margin:0;padding:32px 16px;background:#f4f2ee;color:#20302b;font:16px/1.5 system-ui,-apple-system,'Segoe UI',sans-serif">
-<div style="max-width:560px;margin:0 auto;padding:32px;background:#ffffff;border-radius:12px">
+<div style="max-width:560px;margin:0 auto 16px;font-weight:700;font-size:18px">${brand.name}</div>
+<div style="max-width:560px;margin:0 auto;padding:32px;background:#ffffff;border-radius:${brand.radius * 1.5}px">
 <h1 style="margin:0 0 16px;font-size:20px;line-height:1.3">${subject}</h1>
 ${before.map(renderParagraph)}
 ${facts.length > 0 && html`<table role="presentation" style="margin:0 0 16px;border-collapse:collapse">${facts.map(([name, value]) => html`<tr><td style="${CELL};color:#5c6b66">${name}</td><td style="${CELL};font-family:ui-monospace,monospace;word-break:break-all">${value}</td></tr>`)}</table>`}
 ${
   button &&
-  html`<p style="margin:24px 0"><a href="${button.url}" style="display:inline-block;padding:12px 24px;background:#1f6f54;color:#ffffff;border-radius:8px;text-decoration:none;font-weight:600">${button.label}</a></p>
-<p style="margin:0 0 16px;font-size:13px;color:#5c6b66;word-break:break-all">Or open this address: <a href="${button.url}" style="color:#1f6f54">${button.url}</a></p>`
+  html`<p style="margin:24px 0"><a href="${button.url}" style="display:inline-block;padding:12px 24px;background:${colour};color:#ffffff;border-radius:${brand.radius}px;text-decoration:none;font-weight:600">${button.label}</a></p>
+<p style="margin:0 0 16px;font-size:13px;color:#5c6b66;word-break:break-all">Or open this address: <a href="${button.url}" style="color:${colour}">${button.url}</a></p>`
 }
 ${after.map(renderParagraph)}
-</div></body></html>`.markup
+</div>
+${renderFooter(brand, links)}
+</body></html>`.markup
   }`
+}
+
+function renderFooter(brand: Brand, links: [label: string, url: string][]): Html {
+  return html`<div style="max-width:560px;margin:16px auto 0;font-size:13px;color:#5c6b66">
+${brand.mailFooter && html`<p style="margin:0 0 8px;white-space:pre-line">${brand.mailFooter}</p>`}
+${links.map(([label, url]) => html`<a href="${url}" style="margin-right:16px;color:#5c6b66">${label}</a>`)}
+</div>`
 }

@@ -1,6 +1,7 @@
 // Outgoing email: each is a job in the caller's transaction, and its Message-ID is the job's id.
 // After a crash an email may be sent twice with the same Message-ID, so mailboxes drop the
 // duplicate.
+import type { Config } from '#config/config.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Jobs } from '#platform/jobs/jobs.ts'
 import type { Neighbour } from '#platform/jobs/neighbours.ts'
@@ -28,7 +29,11 @@ export function createMail(platform: Pick<Platform, 'config' | 'jobs'>): Mail {
      * @throws Error when the mail server rejects it, NeighbourAway when it does not answer.
      */
     deliver: (email, messageId) =>
-      transport.send({ from: config.mail.from, messageId: `<${messageId}@${domain}>`, ...email }),
+      transport.send({
+        from: formatSender(config),
+        messageId: `<${messageId}@${domain}>`,
+        ...email,
+      }),
     close: () => transport.close(),
   }
   jobs.handle<Email>('mail.send', (email, { id }) => mail.deliver(email, id), {
@@ -40,6 +45,13 @@ export function createMail(platform: Pick<Platform, 'config' | 'jobs'>): Mail {
     needs: mail.neighbour,
   })
   return mail
+}
+
+/** The brand's name for emails wins, then the name in MAIL_FROM, then the brand's name. */
+export function formatSender({ brand, mail }: Pick<Config, 'brand' | 'mail'>): string {
+  const name = brand.mailFromName ?? mail.from.name ?? brand.name
+  const isAtoms = /^[\p{L}\p{N} _-]+$/u.test(name)
+  return `${isAtoms ? name : `"${name.replace(/["\\]/g, '\\$&')}"`} <${mail.from.address}>`
 }
 
 const NOTICE_JOB = 'mail.notice'

@@ -31,7 +31,7 @@ export async function notifyOperator(
   await sendMail(
     { jobs },
     tx,
-    composeEmail({ to, subject: `[${config.brand}] ${title}`, ...parts }),
+    composeEmail(config.brand, { to, subject: `[${config.brand.name}] ${title}`, ...parts }),
     { isNotice: true },
   )
 }

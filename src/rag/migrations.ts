@@ -26,6 +26,7 @@ export const ragMigrations: Migration[] = [
         primary key (user_id, id)
       );
       create index rag_documents_newest on rag_documents (user_id, created_at);
+      create index rag_documents_by_time on rag_documents (created_at);
       create table rag_originals (
         user_id text not null references users (id),
         id text not null,

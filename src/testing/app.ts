@@ -10,11 +10,13 @@ import { pino } from 'pino'
 import { migrations } from '#app/migrations.ts'
 import { createService, type Service } from '#app/service.ts'
 import { type Config, readConfig } from '#config/config.ts'
+import { addSavedSettings, readSettingsFile } from '#config/settings-file.ts'
 import { createHasher } from '#identity/passwords/hasher.ts'
 import { findUserByEmail, updateUser } from '#identity/users.ts'
 import { movableClock } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Log } from '#platform/telemetry/log.ts'
+import type { Host } from '#setup/saved-settings.ts'
 import { type FreshDatabase, migratedDatabase } from './database.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read bodies without declaring their types.
@@ -79,16 +81,18 @@ export async function testApp(
   const databaseUrl =
     database.url === null ? '' : ((await options.databaseThrough?.(database.url)) ?? database.url)
   const clock = movableClock()
-  const create = (config: Config) =>
+  const create = (config: Config, host: Host) =>
     createService(config, {
+      host,
       ...(options.fullHashing ? {} : { hasher: { ...hasher } }),
       clock,
       log: options.log ?? pino({ level: config.logLevel }),
       userApp: options.userApp ?? false,
     })
 
+  const running: Running = { service: null, restart: Promise.resolve(), isEnding: false }
   const started = await onFreePorts(async (port, storefrontPort) => {
-    const config = readConfig({
+    const env = {
       PORT: String(port),
       STOREFRONT_PORT: String(storefrontPort),
       DATA_DIR: dataDir,
@@ -104,16 +108,25 @@ export async function testApp(
       RATE_LIMIT_AUTH: 'off',
       RATE_LIMIT_SIGNUP: 'off',
       ...options.env,
-    })
-    const service = await create(config)
+    }
+    const config = readConfig(env)
+    const host: Host = {
+      env,
+      restartFailure: null,
+      restart() {
+        if (running.isEnding) return
+        running.restart = restartSaved(running, config, env, (next) => create(next, host))
+      },
+    }
+    const service = await create(config, host)
     await service.listen().catch(async (error) => {
       await service.close(0)
       throw error
     })
-    return { config, service }
+    running.service = service
+    return { config, host }
   })
-  const { config } = started
-  const running: Running = { service: started.service }
+  const { config, host } = started
   t.after(createEnd(running, database, onData ? null : dataDir))
 
   const url = `http://127.0.0.1:${config.http.port}`
@@ -164,13 +177,16 @@ export async function testApp(
       return reply.body
     },
 
+    /** Waits for the restart that the setup page asked for. */
+    restarted: () => running.restart,
+
     /**
      * Stops the service and starts it again on the same data, as after a deployment; with other
      * settings, if they are given.
      */
     async restart(changes: Partial<Config> = {}) {
       await getService(running).close(1_000)
-      running.service = await create({ ...config, ...changes })
+      running.service = await create({ ...config, ...changes }, host)
       await running.service.listen()
     },
   }
@@ -179,7 +195,21 @@ export async function testApp(
 
 type Person = { tier?: string; superuser?: boolean }
 
-type Running = { service: Service | null }
+/** `restart`: ends with the last restart that the setup page asked for. */
+type Running = { service: Service | null; restart: Promise<void>; isEnding: boolean }
+
+/** Starts the service again with the settings that the setup page saved, as main.ts does. */
+async function restartSaved(
+  running: Running,
+  config: Config,
+  env: Record<string, string>,
+  create: (config: Config) => Promise<Service>,
+): Promise<void> {
+  await getService(running).close(1_000)
+  const { saved } = readSettingsFile(config.dataDir, config)
+  running.service = await create(readConfig(addSavedSettings(env, saved)))
+  await running.service.listen()
+}
 
 /** The runner keeps callbacks until all tests have run: references are released here. */
 function createEnd(
@@ -188,6 +218,8 @@ function createEnd(
   dataDir: string | null,
 ): () => Promise<void> {
   return async () => {
+    running.isEnding = true
+    await running.restart
     await running.service?.close(1_000)
     running.service = null
     await database.drop()

@@ -152,6 +152,7 @@ const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345678
 /** Replacements for fields with any value. */
 const BY_NAME: Record<string, unknown> = {
   code: '123456',
+  port: 587,
   // Events of the sandboxed processor enqueue jobs at any time.
   queued: 9,
   secret: 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP',

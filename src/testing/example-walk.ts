@@ -14,6 +14,7 @@ import { createCredential, signChallenge } from './authenticator.ts'
 import { paidSession, readCookie, signed } from './buyer.ts'
 import { createRecorder, type Recorder, type Server } from './example-recorder.ts'
 import { chooseAccount } from './provider.ts'
+import { walkSetup } from './setup-walk.ts'
 import { createShop, GOOD_CARD, PRICES } from './shop.ts'
 import { writeZip } from './zip.ts'
 
@@ -55,6 +56,7 @@ export async function walkEverything(
   await signInElsewhere(walk)
   await browseStorefront(walk)
   await administer(walk)
+  if (on === undefined) Object.assign(walk.recorder.examples.api, await walkSetup(t))
   return walk.recorder.examples
 }
 
@@ -461,6 +463,9 @@ async function administer(walk: Walk): Promise<void> {
   await root.get('/metrics')
   await root.get('/api/admin/stats')
   await root.get('/api/admin/usage?group_by=vendor')
+  await root.get('/api/admin/metrics?names=mrr,revenue,gross_margin&interval=month')
+  await root.get('/api/admin/metrics.csv?names=revenue,signups&interval=month')
+  await root.get('/api/admin/subscription-changes')
   const { users } = (await root.get('/api/admin/users?limit=2')).body
   await createCalls(walk, 'storefront', root.headers).get('/metrics')
   await root.patch(`/api/admin/users/${users[1].id}`, {
@@ -479,6 +484,12 @@ async function administer(walk: Walk): Promise<void> {
   await root.get('/api/admin/invitations')
   await root.delete(`/api/admin/invitations?email=${walk.mailOf('grace')}`)
   await root.get('/api/admin/audit?limit=2')
+
+  await root.get('/api/admin/brand')
+  const brand = { name: 'Zebra', colours: { primary: '#1d4ed8' } }
+  await root.put('/api/admin/brand', brand)
+  await root.get('/api/brand')
+  await root.put('/api/admin/brand', {})
 
   const off = { kind: 'model', subject: 'openai/gpt-6*', reason: 'Its price is being looked into.' }
   await root.get('/api/admin/switches/effect?kind=model&subject=openai%2Fgpt-6*')

@@ -120,6 +120,21 @@ export async function readArchivedCost(db: Db, month: string): Promise<number> {
   return Number(row.cost_nanos)
 }
 
+/** Returns the cost, in nanodollars, of deleted users' calls and removed days, by month. */
+export async function listArchivedCosts(
+  db: Db,
+  { from, to }: { from: string; to: string },
+): Promise<{ month: string; cost_nanos: number }[]> {
+  const rows = await db
+    .selectFrom('usage_archive')
+    .select(['month', ({ fn }) => fn.sum<number>('cost_nanos').as('cost_nanos')])
+    .where('month', '>=', from)
+    .where('month', '<=', to)
+    .groupBy('month')
+    .execute()
+  return rows.map(({ month, cost_nanos }) => ({ month, cost_nanos: Number(cost_nanos) }))
+}
+
 const SUMS = [
   sql<number>`coalesce(sum(requests), 0)`.as('requests'),
   sql<number>`coalesce(sum(case when outcome = 'failed' then requests else 0 end), 0)`.as('failed'),
@@ -173,15 +188,7 @@ export async function sampleCalls(
   readMax = READ_MAX,
 ): Promise<CallSample> {
   const isSampled = requests > readMax
-  const slices = isSampled ? SLICES : 1
-  const firstMs = Date.parse(`${span.from}T00:00:00.000Z`)
-  const sliceMs = Math.ceil((Date.parse(`${span.to}T00:00:00.000Z`) + DAY_MS - firstMs) / slices)
-  const at = (slice: number) => new Date(firstMs + slice * sliceMs).toISOString()
-  const limit = Math.ceil(readMax / slices)
-  const parts = Array.from({ length: slices }, (_, slice) =>
-    selectSample(at(slice), at(slice + 1), groupBy, limit),
-  )
-  const { rows } = await sql<Sampled>`${sql.join(parts, sql` union all `)}`.execute(db)
+  const rows = await readSample(db, span, groupBy, { isSampled, readMax })
   const answeredCalls =
     groupBy === 'outcome' ? rows : rows.filter(({ outcome }) => outcome === 'ok')
   const byKey = Map.groupBy(answeredCalls, ({ key }) =>
@@ -193,6 +200,40 @@ export async function sampleCalls(
     ofKey: new Map([...byKey].map(([key, own]) => [key, computeDurations(own)])),
     users: sortUsersByCost(rows),
   }
+}
+
+/**
+ * Returns the times to the first token of answered calls, in milliseconds, with their day; a sample
+ * if there are too many calls.
+ */
+export async function sampleFirstTokens(
+  db: Db,
+  span: Span,
+  requests: number,
+): Promise<{ day: string; ms: number }[]> {
+  const how = { isSampled: requests > READ_MAX, readMax: READ_MAX }
+  const rows = await readSample(db, span, 'day', how)
+  return rows.flatMap(({ key, outcome, first_token_ms: ms }) =>
+    outcome === 'ok' && ms !== null ? [{ day: key.slice(0, 10), ms }] : [],
+  )
+}
+
+async function readSample(
+  db: Db,
+  span: Span,
+  groupBy: OperatorGrouping,
+  { isSampled, readMax }: { isSampled: boolean; readMax: number },
+): Promise<Sampled[]> {
+  const slices = isSampled ? SLICES : 1
+  const firstMs = Date.parse(`${span.from}T00:00:00.000Z`)
+  const sliceMs = Math.ceil((Date.parse(`${span.to}T00:00:00.000Z`) + DAY_MS - firstMs) / slices)
+  const at = (slice: number) => new Date(firstMs + slice * sliceMs).toISOString()
+  const limit = Math.ceil(readMax / slices)
+  const parts = Array.from({ length: slices }, (_, slice) =>
+    selectSample(at(slice), at(slice + 1), groupBy, limit),
+  )
+  const { rows } = await sql<Sampled>`${sql.join(parts, sql` union all `)}`.execute(db)
+  return rows
 }
 
 type Sampled = {
@@ -230,8 +271,8 @@ function computeDurations(answeredCalls: readonly Sampled[]): Durations {
   }
 }
 
-/** Computes percentiles by nearest rank. */
-function computePercentiles(values: number[]): Percentiles | null {
+/** Computes percentiles by nearest rank; null without values. */
+export function computePercentiles(values: number[]): Percentiles | null {
   const sorted = values.sort((a, b) => a - b)
   const at = (part: number) => sorted[Math.ceil(part * sorted.length) - 1] ?? 0
   return sorted.length === 0 ? null : { p50: at(0.5), p95: at(0.95) }

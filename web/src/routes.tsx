@@ -344,6 +344,11 @@ const appPages = [
     }),
     component: lazyPage(() => import('./admin/admin-page.tsx'), 'AdminPage'),
   }),
+  createRoute({
+    getParentRoute: () => appLayout,
+    path: '/run/setup',
+    component: lazyPage(() => import('./setup/setup-page.tsx'), 'SetupPage'),
+  }),
 ] as const
 
 const customersLayout = createRoute({

@@ -6,6 +6,7 @@ import type { Instant } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Tables } from '#platform/db/tables.ts'
 import { findAccount } from '../accounts.ts'
+import { computeMonthlyRevenue } from '../metrics/monthly-revenue.ts'
 
 const FOUND_MAX = 1_000
 
@@ -31,28 +32,11 @@ function selectPayers(db: Db, reference: string): Payers {
   return find('invoices').where('number', 'in', [reference, reference.toUpperCase()])
 }
 
-/** In minor units of the currency. */
-export type MonthlyRevenue = { cents: number; currency: string }
-
-const MONTHS: Readonly<Record<string, number>> = {
-  year: 12,
-  month: 1,
-  week: 12 / 52,
-  day: 12 / 365,
-}
-
 /** Returns the subscription as last read from the processor; null when the user never had one. */
 export async function readCustomerSubscription(db: Db, userId: string) {
   const account = await findAccount(db, userId)
   if (!account?.subscription_id) return null
-  const { price_cents, currency, interval, processor_status, ended_at, is_grace_over } = account
-  const months = MONTHS[interval ?? '']
-  const isPaid =
-    processor_status === 'active' || (processor_status === 'past_due' && !is_grace_over)
-  const mrr: MonthlyRevenue | null =
-    isPaid && ended_at === null && price_cents !== null && currency !== null && months !== undefined
-      ? { cents: Math.round(price_cents / months), currency }
-      : null
+  const { price_cents, currency, interval, processor_status, ended_at } = account
   return {
     id: account.subscription_id,
     tier: account.granted_tier,
@@ -60,7 +44,7 @@ export async function readCustomerSubscription(db: Db, userId: string) {
     price_cents,
     currency,
     interval,
-    mrr,
+    mrr: computeMonthlyRevenue(account),
     started_at: account.subscription_created_at,
     period_end_at: account.period_end_at,
     trial_end_at: account.trial_end_at,

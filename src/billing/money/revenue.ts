@@ -7,6 +7,7 @@ import './tables.ts'
 import { type RawBuilder, sql } from 'kysely'
 import type { Instant } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
+import { formatUtcDay } from '#platform/db/time.ts'
 
 export type Revenue = {
   currency: string
@@ -56,6 +57,16 @@ export async function sumCustomerRevenue(db: Db, userId: string, span: Months): 
   const { rows } = await sql<Revenue>`
     select currency, ${SUMS} from (${selectMovements(span)}) as moved
     where user_id = ${userId} group by currency order by currency`.execute(db)
+  return rows.map((row) => ({ ...row, ...toNumbers(row) }))
+}
+
+export type DayRevenue = Revenue & { day: string }
+
+/** Returns the sums of each UTC day, by currency. */
+export async function sumRevenueByDay(db: Db, span: Months): Promise<DayRevenue[]> {
+  const { rows } = await sql<DayRevenue>`
+    select ${formatUtcDay(db, 'at')} as day, currency, ${SUMS} from (${selectMovements(span)}) as moved
+    group by 1, currency`.execute(db)
   return rows.map((row) => ({ ...row, ...toNumbers(row) }))
 }
 

@@ -3,7 +3,6 @@
 
 import { Type } from 'typebox'
 import Format from 'typebox/format'
-import { brand } from '#mail/account-emails.ts'
 import type { App } from '#platform/http/app.ts'
 import { pageHeaders } from '#platform/http/headers.ts'
 import { type Html, html, page, raw } from '#platform/http/html.ts'
@@ -40,11 +39,11 @@ export function setupRoutes(
         const open = await setupIsOpen(deps, token)
         pageHeaders(reply)
         return open
-          ? page(reply, formPage(brand(deps.config), token, '', null))
+          ? page(reply, formPage(deps.config.brand.name, token, '', null))
           : page(
               reply,
               notePage(
-                brand(deps.config),
+                deps.config.brand.name,
                 'This link was used or has expired',
                 'Restart the service to get a new one.',
               ),
@@ -66,7 +65,7 @@ export function setupRoutes(
         if (!Format.Test('email', email))
           return page(
             reply,
-            formPage(brand(deps.config), token, email, 'Enter a valid email address.'),
+            formPage(deps.config.brand.name, token, email, 'Enter a valid email address.'),
             422,
           )
         try {
@@ -78,7 +77,7 @@ export function setupRoutes(
           })
           return page(
             reply,
-            donePage(brand(deps.config), user.email, `${deps.config.urls.frontend}/login`),
+            donePage(deps.config.brand.name, user.email, `${deps.config.urls.frontend}/login`),
           )
         } catch (error) {
           if (!(error instanceof Problem) || error.status >= 500) throw error
@@ -86,7 +85,7 @@ export function setupRoutes(
             typeof error.detail === 'string'
               ? error.detail
               : error.detail.map(({ msg }) => msg).join('. ')
-          return page(reply, formPage(brand(deps.config), token, email, says), error.status)
+          return page(reply, formPage(deps.config.brand.name, token, email, says), error.status)
         }
       },
     )

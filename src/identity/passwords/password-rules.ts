@@ -28,7 +28,7 @@ export async function refuseWeak(
   password: string,
   email: string | null,
 ): Promise<void> {
-  const reason = weakness(password, { product: deps.config.brand, email })
+  const reason = weakness(password, { product: deps.config.brand.name, email })
   if (reason !== null) throw weak(field, reason)
   if (await isPwned(deps, password)) {
     throw weak(field, 'Password has appeared in a breach of some other service: choose another')

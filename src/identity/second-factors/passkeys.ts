@@ -70,7 +70,7 @@ export async function registrationOptions(
     issueToken(deps, tx, 'passkey-register', user.id),
   )
   return webauthn().generateRegistrationOptions({
-    rpName: deps.config.brand,
+    rpName: deps.config.brand.name,
     rpID: relyingParty(deps).id,
     userID: new TextEncoder().encode(user.id),
     userName: user.email,

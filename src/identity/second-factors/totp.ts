@@ -45,7 +45,7 @@ export async function prepareTotp(
       conflict.column('user_id').doUpdateSet(row).where('totp.confirmed_at', 'is', null),
     )
     .execute()
-  const otpauth_url = createTotp(secret.base32, config.brand, user.email).toString()
+  const otpauth_url = createTotp(secret.base32, config.brand.name, user.email).toString()
   return { secret: secret.base32, otpauth_url, qr_code: await qrCode(otpauth_url) }
 }
 

@@ -11,3 +11,11 @@ export function databaseNow(db: Db, clock: Clock, plusMs = 0): RawBuilder<Instan
   if (findDialect(db) === 'sqlite') return sql<Instant>`${plus(clock.now(), plusMs)}`
   return sql<Instant>`(now() + ${plusMs + (clock.movedMs?.() ?? 0)} * interval '1 millisecond')`
 }
+
+/** Returns the SQL for the UTC day of a timestamp column, as `2026-11-27`. */
+export function formatUtcDay(db: Db, column: string): RawBuilder<string> {
+  const at = sql.ref(column)
+  return findDialect(db) === 'sqlite'
+    ? sql<string>`substr(${at}, 1, 10)`
+    : sql<string>`to_char(${at} at time zone 'UTC', 'YYYY-MM-DD')`
+}

@@ -66,7 +66,8 @@ export type Example = {
 
 /** The parts of the description that do not come from routes. */
 export type Reference = {
-  info: { title: string; version: string; description: string }
+  /** The title can change while the service runs. */
+  info(): { title: string; version: string; description: string }
   url: string
   /** The security schemes, by the names in SECURITY. */
   securitySchemes: Record<string, object>

@@ -29,7 +29,7 @@ export async function describeRoutes(
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
-      info,
+      info: info(),
       servers: [{ url }],
       tags: tags.map(({ name, description }) => ({ name, description })),
       components: { securitySchemes: securitySchemes as never },
@@ -60,7 +60,7 @@ export async function describeRoutes(
     },
   })
 
-  app.get('/openapi.json', OPEN, async () => app.swagger())
+  app.get('/openapi.json', OPEN, async () => ({ ...app.swagger(), info: info() }))
 }
 
 /**
@@ -69,7 +69,7 @@ export async function describeRoutes(
  */
 export async function referencePages(
   app: App,
-  title: string,
+  info: Reference['info'],
   findRedoc: () => string,
 ): Promise<void> {
   const { default: swaggerUi } = await import('@fastify/swagger-ui')
@@ -77,6 +77,8 @@ export async function referencePages(
     routePrefix: '/docs',
     uiConfig: { deepLinking: true, persistAuthorization: true },
     staticCSP: false,
+    transformSpecification: (description) => ({ ...description, info: info() }),
+    transformSpecificationClone: false,
     uiHooks: {
       onRequest(_request, reply, done) {
         reply.header('content-security-policy', POLICY)
@@ -94,7 +96,7 @@ export async function referencePages(
   app.get('/redoc', OPEN, (_request, reply) =>
     page(
       reply.header('content-security-policy', POLICY),
-      html`<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title} API</title></head>
+      html`<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${info().title} API</title></head>
 <body style="margin:0"><redoc spec-url="/openapi.json" hide-download-button></redoc><script src="/redoc/redoc.js"></script></body></html>`,
     ),
   )

@@ -458,7 +458,7 @@ test('serves older clients, and refuses strangers and pages of other sites', asy
       })
       assert.equal(result.protocolVersion, given)
       assert.deepEqual(result.capabilities, { tools: {}, resources: {} })
-      assert.equal(result.serverInfo.name, 'latchkey')
+      assert.equal(result.serverInfo.name, app.config.brand.slug)
       assert.equal('resultType' in result, false)
     }
     assert.deepEqual(await call('ping'), { jsonrpc: '2.0', id: 7, result: {} })
@@ -569,7 +569,7 @@ test('serves older clients, and refuses strangers and pages of other sites', asy
       const told = await app.get(new URL(metadata).pathname)
       assert.deepEqual(told.body, {
         resource: `${app.config.urls.base}/mcp`,
-        resource_name: `${app.config.brand} documents`,
+        resource_name: `${app.config.brand.name} documents`,
         scopes_supported: ['rag'],
         bearer_methods_supported: ['header'],
       })

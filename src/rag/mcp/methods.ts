@@ -102,5 +102,12 @@ function onePage({ cursor }: Params, list: object): object {
 }
 
 function serverInfo({ brand, version, urls }: Pick<RagDeps, 'brand' | 'version' | 'urls'>): object {
-  return { name: 'latchkey', title: `${brand} documents`, version, websiteUrl: urls.frontend }
+  const icon = brand.findImage('square')
+  return {
+    name: brand.slug,
+    title: `${brand.name} documents`,
+    version,
+    websiteUrl: urls.frontend,
+    icons: icon && [{ src: `${urls.base}${brand.iconPath}`, mimeType: icon.type }],
+  }
 }

@@ -212,7 +212,7 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
         reply.header('cache-control', 'public, max-age=300')
         return {
           resource,
-          resource_name: `${deps.brand} documents`,
+          resource_name: `${deps.brand.name} documents`,
           scopes_supported: [RAG.policy.scope],
           bearer_methods_supported: ['header'],
         }

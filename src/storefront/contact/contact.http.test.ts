@@ -18,7 +18,7 @@ test('a message reaches support, who can reply, and the visitor is thanked', asy
 
   const [notification, ...more] = await shop.mail('team@shop.example')
   assert.equal(more.length, 0)
-  assert.equal(notification?.subject, '[latchkey] Sales Inquiry: Ada Lovelace')
+  assert.equal(notification?.subject, '[Latchkey] Sales Inquiry: Ada Lovelace')
   assert.match(notification?.text ?? '', /How much is it\?/)
   assert.match(notification?.text ?? '', /ada@example\.com/)
 

@@ -17,7 +17,6 @@ import { Named, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import { invalid } from '#platform/problems.ts'
 import { rateProblem } from '#platform/rate-limiter.ts'
-import { getBrand } from '../brand.ts'
 import { storefrontProblem } from '../problems.ts'
 import type { ContactSubject } from '../tables.ts'
 
@@ -155,11 +154,11 @@ async function markNotified(tx: Db, id: string, now: Instant): Promise<boolean> 
 
 type ContactRow = Selectable<Tables['contact_messages']>
 
-function notification({ mail, brand }: Config, row: ContactRow) {
+function notification(config: Config, row: ContactRow) {
   const label = SUBJECTS[row.subject]
-  return composeEmail({
-    to: mail.supportEmail,
-    subject: `[${brand}] ${label}: ${row.name}`.replace(/\s+/g, ' '),
+  return composeEmail(config.brand, {
+    to: config.mail.supportEmail,
+    subject: `[${config.brand.name}] ${label}: ${row.name}`.replace(/\s+/g, ' '),
     before: ['You received a message from the contact form. Reply to this email to answer it.'],
     facts: [
       ['Name', row.name],
@@ -176,11 +175,11 @@ function notification({ mail, brand }: Config, row: ContactRow) {
  * Repeats no text of the visitor, so that nobody can send their text to another person's address.
  */
 function confirmation(config: Config, row: ContactRow) {
-  return composeEmail({
+  return composeEmail(config.brand, {
     to: row.email,
     subject: 'We have received your message',
     before: [
-      `Thank you for contacting ${getBrand(config)}. We received your message (${SUBJECTS[row.subject]}) and usually reply within one working day.`,
+      `Thank you for contacting ${config.brand.name}. We received your message (${SUBJECTS[row.subject]}) and usually reply within one working day.`,
     ],
     after: [
       'If you did not contact us, someone entered your address by mistake. You will get no further email.',

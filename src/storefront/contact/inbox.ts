@@ -12,7 +12,6 @@ import { countRows, nextCursor, type PageOf, readCursor } from '#platform/http/k
 import { Instant, Nullable } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import { invalid } from '#platform/problems.ts'
-import { getBrand } from '../brand.ts'
 import { storefrontProblem } from '../problems.ts'
 import { ContactSubjectName, SUBJECTS } from './contact.ts'
 
@@ -224,9 +223,9 @@ function replyEmail(
   { email, subject, message, created_at }: Omit<InboxMessage, 'replies'>,
   text: string,
 ) {
-  return composeEmail({
+  return composeEmail(config.brand, {
     to: email,
-    subject: `Re: ${SUBJECTS[subject]} at ${getBrand(config)}`,
+    subject: `Re: ${SUBJECTS[subject]} at ${config.brand.name}`,
     before: [text],
     after: [`You wrote on ${created_at.slice(0, 10)}:`, message],
     replyTo: config.mail.supportEmail,

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { LiveBrand } from '#brand/live.ts'
 import type { Config } from '#config/config.ts'
 import type { Secrets } from '#platform/secrets.ts'
 import { openProducts } from '../products/products.ts'
@@ -31,7 +32,7 @@ test('an archive is planned once for a buyer and a release, and anew when a file
     open: (_: string, sealed: string) => sealed,
     key: () => saltKey,
   } as unknown as Secrets
-  const config = { dataDir: join(root, 'data'), products: { name: 'kit' } } as unknown as Config
+  const config = { dataDir: join(root, 'data'), brand: new LiveBrand('kit') } as unknown as Config
   const products = openProducts({ location: root, s3: NO_S3, uploads: '' }, { clock })
   const productList = { listUploaded: () => [] }
   const deps = { config, clock, secrets, products, productList }

@@ -183,7 +183,7 @@ function buildFolder(
   { tier }: Pick<PurchaseRow, 'tier'>,
   { version }: Pick<Release, 'version'>,
 ): string {
-  return `${config.products.name}-${tier}-${version}`
+  return `${config.brand.slug}-${tier}-${version}`
 }
 
 function cacheDir(config: Config): string {

@@ -160,7 +160,7 @@ function newDownload(
       headers: { 'content-range': `bytes */${archive.sizeBytes}` },
     })
   }
-  const fileName = `${config.products.name}-${purchase.tier}-${licensePrefix(archive.licenseKey)}.zip`
+  const fileName = `${config.brand.slug}-${purchase.tier}-${licensePrefix(archive.licenseKey)}.zip`
   return { id: randomUUID(), isResumed: false, userId, purchase, archive, fileName, part }
 }
 

@@ -61,7 +61,7 @@ export async function findPlainDownload(
     throw storefrontProblem('range_not_satisfiable', {
       headers: { 'content-range': `bytes */${archive.sizeBytes}` },
     })
-  const fileName = `${deps.config.products.name}-${slug}-${archive.version}.zip`
+  const fileName = `${deps.config.brand.slug}-${slug}-${archive.version}.zip`
   return { archive, fileName, part }
 }
 

@@ -7,7 +7,6 @@ import { DAY_MS, plus } from '#platform/clock.ts'
 import { transaction } from '#platform/db/db.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
 import type { Platform } from '#platform/platform.ts'
-import { getBrand } from '../brand.ts'
 import type { Listed } from '../products/product-list.ts'
 import { findEnding, type PurchaseRow } from '../purchases/store.ts'
 import { quoteRenewal } from './quotes.ts'
@@ -45,11 +44,11 @@ function updateEndEmail(
   purchase: PurchaseRow,
   isAhead: boolean,
 ): Email {
-  const name = `${getBrand(config)} ${productList.getName(purchase.tier)}`
+  const name = `${config.brand.name} ${productList.getName(purchase.tier)}`
   const day = purchase.entitled_until?.slice(0, 10) ?? ''
   const product = productList.findSold(purchase.tier)
   const renewal = product ? quoteRenewal(product, purchase) : null
-  return composeEmail({
+  return composeEmail(config.brand, {
     to,
     subject: isAhead ? `Updates of ${name} end on ${day}` : `Updates of ${name} have ended`,
     before: [

@@ -2,13 +2,16 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { LiveBrand } from '#brand/live.ts'
+import { brandPictureRoutes } from '#brand/routes.ts'
 import type { App } from '#platform/http/app.ts'
+import { shopLook } from './look.ts'
 import { FOREVER, SharedContent } from './shared-reply.ts'
 
 const FILES = {
   'storefront.css': 'text/css; charset=utf-8',
   'storefront.js': 'text/javascript; charset=utf-8',
-  'mark.svg': 'image/svg+xml',
+  'copy-code.js': 'text/javascript; charset=utf-8',
   'social.png': 'image/png',
 }
 
@@ -34,7 +37,8 @@ export function assetUrl(name: keyof typeof FILES): string {
   return `/assets/${name}?v=${loaded.find((file) => file.name === name)?.tag}`
 }
 
-export function assetRoutes(app: App): void {
+export function assetRoutes(app: App, brand: LiveBrand): void {
+  brandPictureRoutes(app, brand)
   for (const { name, type, content } of loaded) {
     app.get(`/assets/${name}`, { config: { access: 'anyone' } }, (_request, reply) =>
       content.send(reply.type(type), FOREVER),
@@ -48,7 +52,10 @@ export function assetRoutes(app: App): void {
         .send(readFileSync(join(SOLVER, name))),
     )
   }
+  app.get('/assets/brand.css', { config: { access: 'anyone' } }, (_request, reply) =>
+    new SharedContent(shopLook(brand)).send(reply.type('text/css; charset=utf-8'), FOREVER),
+  )
   app.get('/favicon.ico', { config: { access: 'anyone' } }, (_request, reply) =>
-    reply.redirect(assetUrl('mark.svg'), 302),
+    reply.redirect(brand.iconPath, 302),
   )
 }

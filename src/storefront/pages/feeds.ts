@@ -2,9 +2,7 @@
 import type { CatalogueProduct } from '#catalogue/catalogue.ts'
 import type { Config } from '#config/config.ts'
 import { html } from '#platform/http/html.ts'
-import { getBrand } from '../brand.ts'
 import type { Release } from '../products/releases.ts'
-import { assetUrl } from './assets.ts'
 import { releaseId } from './changelog.ts'
 import { markdown } from './markdown.ts'
 
@@ -20,7 +18,7 @@ export function jsonFeed(parts: FeedParts): string {
     title,
     home_page_url: page,
     feed_url: `${url}.json`,
-    favicon: storefront + assetUrl('mark.svg'),
+    favicon: storefront + parts.config.brand.iconPath,
     language: 'en',
     items: items.map(({ id, heading, content, publishedAt }) => ({
       id,
@@ -39,7 +37,7 @@ export function atomFeed(parts: FeedParts, emptyAt: string): string {
 <feed xmlns="http://www.w3.org/2005/Atom" xml:lang="en">
 <id>${url}.xml</id><title>${title}</title>
 <link rel="self" type="application/atom+xml" href="${url}.xml"/><link rel="alternate" type="text/html" href="${page}"/>
-<author><name>${getBrand(parts.config)}</name></author><updated>${items[0]?.publishedAt ?? emptyAt}</updated>
+<author><name>${parts.config.brand.name}</name></author><updated>${items[0]?.publishedAt ?? emptyAt}</updated>
 ${items.map(
   ({ id, heading, content, publishedAt }) =>
     html`<entry><id>${id}</id><title>${heading}</title><link rel="alternate" type="text/html" href="${id}"/><published>${publishedAt}</published><updated>${publishedAt}</updated><content type="html">${content}</content></entry>\n`,
@@ -50,7 +48,7 @@ ${items.map(
 function describeFeed({ config, product, releases }: FeedParts) {
   const { storefront } = config.urls
   const path = `${storefront}/products/${product.slug}`
-  const name = `${getBrand(config)} ${product.name}`
+  const name = `${config.brand.name} ${product.name}`
   return {
     title: `${name} releases`,
     page: `${path}/changelog`,

@@ -1,9 +1,10 @@
 import type { FastifyReply } from 'fastify'
+import { LINK_LABELS, LINKS } from '#brand/form.ts'
+import type { LiveBrand } from '#brand/live.ts'
 import type { Config } from '#config/config.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import { PAGE_HEADERS } from '#platform/http/headers.ts'
 import { type Html, html, page, raw } from '#platform/http/html.ts'
-import { getBrand } from '../brand.ts'
 import type { Listed, ProductList } from '../products/product-list.ts'
 import { assetUrl } from './assets.ts'
 import { type LegalDeps, type LegalPage, listLegalPages } from './legal-pages.ts'
@@ -21,6 +22,8 @@ export type PageParts = {
   /** How search engines and social networks show the page. Without it they leave the page out. */
   listing?: Listing
   status?: number
+  /** A script that the page works without. Pages without a listing have the shop's script. */
+  script?: Parameters<typeof assetUrl>[0]
   /** Reloads the page after this many seconds. */
   refreshSeconds?: number
 }
@@ -53,7 +56,8 @@ export function sendNotFound(
 
 function document(config: Config, parts: PageParts, legalPages: readonly LegalPage[]): Html {
   const { title, body, caller, path, listing } = parts
-  const brand = getBrand(config)
+  const script = parts.script ?? (listing ? null : 'storefront.js')
+  const brand = config.brand.name
   const link = (to: string, label: string) =>
     html`<a href="${to}"${to === path ? raw(' aria-current="page"') : ''}>${label}</a>`
   return html`<html lang="en">
@@ -63,30 +67,45 @@ function document(config: Config, parts: PageParts, legalPages: readonly LegalPa
 <meta name="color-scheme" content="light dark">
 <title>${title} · ${brand}</title>
 ${listing ? listingTags(config, title, listing) : html`<meta name="robots" content="noindex">`}
-<link rel="icon" href="${assetUrl('mark.svg')}" type="image/svg+xml">
+<link rel="icon" href="${config.brand.iconPath}">
 <link rel="stylesheet" href="${assetUrl('storefront.css')}">
-${!listing && html`<script src="${assetUrl('storefront.js')}" defer></script>`}
+${config.brand.hasOwnLook && html`<link rel="stylesheet" href="/assets/brand.css?v=${config.brand.version}">`}
+${script && html`<script src="${assetUrl(script)}" defer></script>`}
 </head>
 <body>
 <a class="skip" href="#main">Skip to content</a>
 <header class="top"><div class="wrap">
-<a class="brand" href="/"><img src="${assetUrl('mark.svg')}" alt="" width="28" height="28">${brand}</a>
+<a class="brand" href="/">${logo(config.brand)}</a>
 <nav aria-label="Main">
 ${link('/pricing', 'Pricing')}
+${link('/models', 'Models')}
+${link('/docs', 'Docs')}
 ${link('/contact', 'Contact')}
 ${caller ? [link('/dashboard', 'Your purchases'), html`<form method="post" action="/logout"><button class="linklike">Sign out</button></form>`] : link('/login', 'Sign in')}
 </nav></div></header>
 <main id="main">${body}</main>
 <footer class="foot"><div class="wrap">
-<span>${brand}</span>
+<span>${config.brand.legalName}</span>
 <a href="/recover">Lost your key?</a>
 <a href="/withdraw">Withdraw from a purchase</a>
 <a href="/contact">Contact</a>
 ${legalPages.map(({ path, title }) => html`<a href="${path}">${title}</a>`)}
+${LINKS.map((name) => {
+  const url = config.brand.findLink(name)
+  return url && html`<a href="${url}">${LINK_LABELS[name]}</a>`
+})}
 <a href="${config.urls.frontend}">Your account</a>
 </div></footer>
 </body>
 </html>`
+}
+
+/** The square alone is beside the name; a logo contains the name. */
+function logo(brand: LiveBrand): Html {
+  const [light, dark] = [brand.findImagePath('light'), brand.findImagePath('dark')]
+  if (light === null || dark === null)
+    return html`<img src="${brand.iconPath}" alt="" width="28" height="28">${brand.name}`
+  return html`<picture><source srcset="${dark}" media="(prefers-color-scheme: dark)"><img src="${light}" alt="${brand.name}" height="28"></picture>`
 }
 
 /**

@@ -1,7 +1,6 @@
 /** How search engines and social networks show a page: its description, address, picture and data. */
 import type { Config } from '#config/config.ts'
 import { type Html, html, raw } from '#platform/http/html.ts'
-import { getBrand } from '../brand.ts'
 import { assetUrl } from './assets.ts'
 
 export type Listing = {
@@ -31,18 +30,32 @@ export function listingTags(config: Config, title: string, listing: Listing): Ht
     html`<meta property="og:${name}" content="${content}">\n`
   return html`<link rel="canonical" href="${url}">
 <meta name="description" content="${description}">
-${property('type', 'website')}${property('site_name', getBrand(config))}${property('title', title)}${property('description', description)}${property('url', url)}${property('image', image ?? config.urls.storefront + assetUrl('social.png'))}${
-  image === undefined && [
-    property('image:width', String(SOCIAL_IMAGE.width)),
-    property('image:height', String(SOCIAL_IMAGE.height)),
-  ]
-}<meta name="twitter:card" content="summary_large_image">
+${property('type', 'website')}${property('site_name', config.brand.name)}${property('title', title)}${property('description', description)}${property('url', url)}${pictureTags(config, image)}
 ${
   feed !== undefined &&
   html`<link rel="alternate" type="application/atom+xml" href="${feed}.xml">
 <link rel="alternate" type="application/feed+json" href="${feed}.json">`
 }
 ${data.map(structuredData)}`
+}
+
+function pictureTags(config: Config, own: string | undefined): Html {
+  const url = own ?? socialImageUrl(config)
+  if (url === null) return html`<meta name="twitter:card" content="summary">`
+  const { width, height } = SOCIAL_IMAGE
+  return html`<meta property="og:image" content="${url}">
+${
+  own === undefined &&
+  html`<meta property="og:image:width" content="${width}">
+<meta property="og:image:height" content="${height}">
+`
+}<meta name="twitter:card" content="summary_large_image">`
+}
+
+/** Null for a brand without a picture: the built-in one shows the key of the built-in brand. */
+export function socialImageUrl({ brand, urls }: Pick<Config, 'brand' | 'urls'>): string | null {
+  const path = brand.findImagePath('social') ?? (brand.hasKeyMark ? assetUrl('social.png') : null)
+  return path && urls.storefront + path
 }
 
 /** A browser never runs this element, so the content security policy does not concern it. */

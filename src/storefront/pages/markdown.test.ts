@@ -28,6 +28,60 @@ test('renders the Markdown of a description as HTML', () => {
     assert.equal(markdown(text).markup, markup, text)
 })
 
+test('renders nested lists, and blocks in their items', () => {
+  const table: Record<string, string> = {
+    '- a\n  - b\n    - c\n- d':
+      '<ul><li>a<ul><li>b<ul><li>c</li></ul></li></ul></li><li>d</li></ul>',
+    '- a\n\n- b\n\ntext': '<ul><li>a</li><li>b</li></ul><p>text</p>',
+    '1. a\n   ```\n   code\n     more\n   ```\n2. b':
+      '<ol start="1"><li>a<pre tabindex="0"><code>code\n  more</code></pre></li><li>b</li></ol>',
+    '1. a\n\n   second\n2. b': '<ol start="1"><li>a<p>second</p></li><li>b</li></ol>',
+    '1. one\n  - inner\n2. two':
+      '<ol start="1"><li>one<ul><li>inner</li></ul></li><li>two</li></ol>',
+    '- a\n1. b': '<ul><li>a</li></ul><ol start="1"><li>b</li></ol>',
+    '  - a\n  - b': '<ul><li>a</li><li>b</li></ul>',
+    '- a\n\n\nend': '<ul><li>a</li></ul><p>end</p>',
+  }
+  for (const [text, markup] of Object.entries(table))
+    assert.equal(markdown(text).markup, markup, text)
+})
+
+test('renders tables, whose cells may have marks, links and bars', () => {
+  const { markup } = markdown(
+    'Before:\n| | Name |\n|---|:-:|\n| a | `x \\| y` |\n| **b** |\n| c | [d](#e) | f |\nAfter',
+  )
+  assert.equal(
+    markup.replaceAll('\n', ''),
+    '<p>Before:</p><div class="scroll" tabindex="0" role="group" aria-label="Table"><table>' +
+      '<thead><tr><td></td><th scope="col">Name</th></tr></thead><tbody>' +
+      '<tr><td>a</td><td><code>x | y</code></td></tr>' +
+      '<tr><td><strong>b</strong></td><td></td></tr>' +
+      '<tr><td>c</td><td><a href="#e">d</a></td></tr></tbody></table></div><p>After</p>',
+  )
+  assert.equal(markdown('| a | b |\nno table').markup, '<p>| a | b |\nno table</p>')
+})
+
+test('with anchors, each heading has the id that GitHub gives it', () => {
+  const { markup } = markdown('## Go `live`, now!\n## Öl & Gas\n## Go live now', {
+    heading: 2,
+    anchors: true,
+  })
+  assert.deepEqual(
+    [...markup.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id),
+    ['go-live-now', 'öl--gas', 'go-live-now-1'],
+  )
+  assert.match(
+    markup,
+    /<h2 id="go-live-now">.* <a class="anchor" href="#go-live-now" aria-label="Link to “Go live, now!”">#<\/a><\/h2>/,
+  )
+})
+
+test('a list of ten thousand levels is shown as text below the eighth', () => {
+  const { markup } = markdown('- '.repeat(10_000))
+  assert.equal(markup.match(/<ul>/g)?.length, 8)
+  assert.equal(markdown('- a\n'.repeat(20_000)).markup.match(/<li>/g)?.length, 20_000)
+})
+
 test('headings continue the levels of the page without a gap', () => {
   const tags = (text: string, heading: number) =>
     [...markdown(text, { heading }).markup.matchAll(/<(h\d)>/g)].map(([, tag]) => tag)
@@ -59,13 +113,16 @@ test('a description cannot inject HTML or a script', () => {
     '<script>alert(1)</script>',
     '[x](javascript:alert(1))',
     '[x](//evil.example)',
+    '[x](/\\evil.example)',
+    '| a |\n|---|\n| <img src=x onerror=alert(1)> |',
+    '- a\n  - <script>alert(1)</script>',
     '[x](https://a.example/"onmouseover="alert(1))',
     '**<img src=x onerror=alert(1)>**',
   ]
   for (const text of hostile)
-    assert.doesNotMatch(markdown(text).markup, /<(script|img)|href="(java|\/\/)|"onmouse/, text)
+    assert.doesNotMatch(markdown(text).markup, /<(script|img)|href="(java|\/[/\\])|"onmouse/, text)
   const allowed =
-    /<\/?(?:p|h3|ul|li|strong|em|code)>|<pre tabindex="0">|<\/pre>|<ol start="\d+">|<\/ol>|<a href="[^"<>]*">|<\/a>/g
+    /<\/?(?:p|h3|ul|li|strong|em|code)>|<pre tabindex="0">|<\/pre>|<ol start="\d+">|<\/ol>|<a href="[^"<>]*">|<\/a>|<div class="scroll" tabindex="0" role="group" aria-label="Table">|<\/div>|<\/?(?:table|thead|tbody|tr|td)>|<th scope="col">|<\/th>/g
   const piece = fc.constantFrom(
     '*',
     '**',
@@ -81,6 +138,9 @@ test('a description cannot inject HTML or a script', () => {
     '&',
     '\n',
     '- ',
+    '  - ',
+    '| ',
+    '|-|\n',
     '1. ',
     '# ',
     '```',

@@ -1,88 +1,103 @@
 /**
- * Renders the Markdown of descriptions, release notes and legal pages: paragraphs, headings, lists,
- * fenced code, **strong**, *emphasis*, `code` and links. All other text, including HTML, is escaped.
- * Links may use http, https, mailto or a path of this server.
+ * Renders the Markdown of descriptions, release notes, documentation and legal pages as HTML: the
+ * blocks of markdown-blocks.ts, **strong**, *emphasis*, `code` and links. All other text, including
+ * HTML, is escaped. Links may use http, https, mailto, a path of this server or a place on the page.
  */
 import { type Html, html, raw } from '#platform/http/html.ts'
+import { type Block, parseBlocks } from './markdown-blocks.ts'
 
-const HEADING = /^(#{1,6})\s+(.*?)\s*#*$/
-const ITEM = /^\s{0,3}(?:[-*+]|(\d{1,9})[.)])\s+/
-const FENCE = /^\s{0,3}(?:```|~~~)/
 const HEADING_LEVEL_MAX = 6
 
-/** `heading`: the level of the text's highest heading, one below the heading above the text. */
-export function markdown(text: string, { heading = 3 } = {}): Html {
-  const levels = new HeadingLevels(heading)
-  return html`${splitIntoBlocks(text).map((lines) => renderBlock(lines, levels))}`
+type Options = {
+  /** The level of the text's highest heading, one below the heading above the text. */
+  heading?: number
+  /** Gives each heading an id and a link to itself. */
+  anchors?: boolean
 }
 
-/** A heading is at most one level below the one before it, as assistive software expects. */
-class HeadingLevels {
+export function markdown(text: string, { heading = 3, anchors = false }: Options = {}): Html {
+  return html`${new BlockRenderer(heading, anchors ? new HeadingIds() : null).render(parseBlocks(text))}`
+}
+
+class BlockRenderer {
   readonly #top: number
+  readonly #ids: HeadingIds | null
   /** The depths of the headings around the current text. */
   #depths: number[] = []
 
-  constructor(top: number) {
+  constructor(top: number, ids: HeadingIds | null) {
     this.#top = top
+    this.#ids = ids
   }
 
-  next(depth: number): number {
+  render(blocks: readonly Block[]): Html[] {
+    return blocks.map((block) => this.#renderBlock(block))
+  }
+
+  #renderBlock(block: Block): Html {
+    switch (block.kind) {
+      case 'paragraph':
+        return html`<p>${inline(block.text)}</p>`
+      case 'heading':
+        return this.#renderHeading(block.depth, block.text)
+      case 'code':
+        // Keyboards can scroll a wide block.
+        return html`<pre tabindex="0"><code>${block.text}</code></pre>`
+      case 'table':
+        return renderTable(block.head, block.rows)
+      case 'list': {
+        const items = block.items.map((item) => html`<li>${this.#renderItem(item)}</li>`)
+        return block.start === null
+          ? html`<ul>${items}</ul>`
+          : html`<ol start="${block.start}">${items}</ol>`
+      }
+    }
+  }
+
+  #renderItem([first, ...rest]: readonly Block[]): (Html | undefined)[] {
+    const text =
+      first?.kind === 'paragraph' ? inline(first.text) : first && this.#renderBlock(first)
+    return [text, ...this.render(rest)]
+  }
+
+  /** A heading is at most one level below the one before it, as assistive software expects. */
+  #renderHeading(depth: number, text: string): Html {
     this.#depths = [...this.#depths.filter((outer) => outer < depth), depth]
-    return Math.min(this.#top + this.#depths.length - 1, HEADING_LEVEL_MAX)
+    const level = Math.min(this.#top + this.#depths.length - 1, HEADING_LEVEL_MAX)
+    const tag = raw(`h${level}`)
+    if (this.#ids === null) return html`<${tag}>${inline(text)}</${tag}>`
+    const id = this.#ids.create(text)
+    const label = `Link to “${plainText(text)}”`
+    return html`<${tag} id="${id}">${inline(text)} <a class="anchor" href="#${id}" aria-label="${label}">#</a></${tag}>`
   }
 }
 
-function splitIntoBlocks(text: string): string[][] {
-  const blocks: string[][] = []
-  let open: string[] | null = null
-  for (const line of text.trim().split(/\r?\n/)) {
-    const isFence = FENCE.test(line)
-    if (open !== null && FENCE.test(open[0] ?? '')) {
-      open.push(line)
-      if (isFence) open = null
-      continue
-    }
-    const isHeading = HEADING.test(line)
-    const beginsList = ITEM.test(line) && !ITEM.test(open?.[0] ?? '')
-    if (line.trim() === '' || isHeading || beginsList || isFence) open = null
-    if (line.trim() === '') continue
-    if (open === null) {
-      open = []
-      blocks.push(open)
-    }
-    open.push(line)
-    if (isHeading) open = null
+/** Creates the ids of headings as GitHub does, so that links work in both places. */
+export class HeadingIds {
+  readonly #counts = new Map<string, number>()
+
+  create(heading: string): string {
+    const id = plainText(heading)
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replace(/\s/g, '-')
+    const count = this.#counts.get(id) ?? 0
+    this.#counts.set(id, count + 1)
+    return count === 0 ? id : `${id}-${count}`
   }
-  return blocks
 }
 
-function renderBlock(lines: string[], levels: HeadingLevels): Html {
-  const [first = ''] = lines
-  if (FENCE.test(first)) return renderCode(lines)
-  const heading = HEADING.exec(first)
-  if (heading) {
-    const tag = raw(`h${levels.next(heading[1]?.length ?? 1)}`)
-    return html`<${tag}>${inline(heading[2] ?? '')}</${tag}>`
-  }
-  const list = ITEM.exec(first)
-  if (!list) return html`<p>${inline(lines.join('\n'))}</p>`
-  const items = parseItems(lines).map((item) => html`<li>${inline(item)}</li>`)
-  return list[1] === undefined
-    ? html`<ul>${items}</ul>`
-    : html`<ol start="${Number(list[1])}">${items}</ol>`
-}
-
-/** Keyboards can scroll a wide block. A missing last fence ends with the text. */
-function renderCode(lines: string[]): Html {
-  const isClosed = lines.length > 1 && FENCE.test(lines.at(-1) ?? '')
-  const code = lines.slice(1, isClosed ? -1 : undefined).join('\n')
-  return html`<pre tabindex="0"><code>${code}</code></pre>`
+/** Keyboards can scroll a wide table. */
+function renderTable(head: string[], rows: string[][]): Html {
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>
+<thead><tr>${head.map((cell) => (cell === '' ? html`<td></td>` : html`<th scope="col">${inline(cell)}</th>`))}</tr></thead>
+<tbody>${rows.map((row) => html`<tr>${row.map((cell) => html`<td>${inline(cell)}</td>`)}</tr>\n`)}</tbody></table></div>`
 }
 
 /** Returns the part before the first heading below the start. */
 export function cutIntroduction(text: string): string {
   const lines = text.trim().split(/\r?\n/)
-  const end = lines.findIndex((line, index) => index > 0 && HEADING.test(line))
+  const end = lines.findIndex((line, index) => index > 0 && /^#{1,6}\s/.test(line))
   return (end < 0 ? lines : lines.slice(0, end)).join('\n')
 }
 
@@ -96,18 +111,8 @@ export function plainText(text: string): string {
     .trim()
 }
 
-/** A line without a list marker continues the item above it. */
-function parseItems(lines: string[]): string[] {
-  const items: string[] = []
-  for (const line of lines) {
-    if (ITEM.test(line)) items.push(line.replace(ITEM, ''))
-    else items.push(`${items.pop() ?? ''}\n${line.trim()}`)
-  }
-  return items
-}
-
 const INLINE =
-  /`([^`]+)`|\*\*(?=\S)(.+?)(?<=\S)\*\*(?!\*)|\*(?=[^\s*])([^*]+)(?<=\S)\*|\[([^\]]+)\]\(((?:https?:\/\/|mailto:|\/(?!\/))[^\s()]+)\)/s
+  /`([^`]+)`|\*\*(?=\S)(.+?)(?<=\S)\*\*(?!\*)|\*(?=[^\s*])([^*]+)(?<=\S)\*|\[([^\]]+)\]\(((?:https?:\/\/|mailto:|\/(?![/\\])|#)[^\s()]+)\)/s
 
 function inline(text: string): Html {
   const parts: (Html | string)[] = []

@@ -1,7 +1,6 @@
 /** The home page, the prices and the operator's legal pages. */
 import type { FastifyRequest } from 'fastify'
 import type { App } from '#platform/http/app.ts'
-import { getBrand } from '../brand.ts'
 import { findStoreCaller, SESSION_COOKIE } from '../sessions/sessions.ts'
 import { homePage, readHomeText } from './home-page.ts'
 import { sendNotFound, sendPage } from './layout.ts'
@@ -23,7 +22,7 @@ export function offerRoutes(app: App, deps: ProductPageDeps): void {
     const caller = await findCaller(request)
     const [offers, home] = await Promise.all([
       listOffers(deps, caller?.userId ?? null),
-      readHomeText(deps, getBrand(config)),
+      readHomeText(deps, config.brand.name),
     ])
     return sendPage(reply, deps, {
       title: home.title,
@@ -45,7 +44,7 @@ export function offerRoutes(app: App, deps: ProductPageDeps): void {
       path: '/pricing',
       listing: {
         path: '/pricing',
-        description: `Prices of ${new Intl.ListFormat('en').format([getBrand(config), ...names])}: pay once, no subscription.`,
+        description: `Prices of ${new Intl.ListFormat('en').format([config.brand.name, ...names])}: pay once, no subscription.`,
       },
     })
   })

@@ -4,7 +4,6 @@ import type { CatalogueProduct } from '#catalogue/catalogue.ts'
 import type { Config } from '#config/config.ts'
 import type { App } from '#platform/http/app.ts'
 import { platformProblem } from '#platform/problems.ts'
-import { getBrand } from '../brand.ts'
 import { showReleases } from '../products/releases.ts'
 import { listOffers as listUpgrades } from '../purchases/list.ts'
 import { isCurrent, listOfUser } from '../purchases/store.ts'
@@ -45,7 +44,7 @@ export function productRoutes(app: App, deps: ProductPageDeps): void {
     const offer = offers.find((one) => one.product.tier === product.tier)
     if (!offer) return sendNotFound(reply, deps, await findCaller(request))
     const body = productPage({
-      brand: getBrand(config),
+      brand: config.brand.name,
       offer,
       products: offers.map((one) => one.product),
       releases,
@@ -84,7 +83,7 @@ export function productRoutes(app: App, deps: ProductPageDeps): void {
       caller: await findCaller(request),
       listing: {
         path: `${page}/changelog${start === null ? '' : `?from=${encodeURIComponent(start)}`}`,
-        description: `Every release of ${getBrand(config)} ${product.name}, with its notes.`,
+        description: `Every release of ${config.brand.name} ${product.name}, with its notes.`,
         feed: `${page}/feed`,
         data: [
           describePlace([
@@ -115,7 +114,7 @@ function describe(config: Config, { name, description, features }: CatalogueProd
   return (
     plainText(description) ||
     features.join(' · ') ||
-    `${getBrand(config)} ${name}: pay once, download at once.`
+    `${config.brand.name} ${name}: pay once, download at once.`
   )
 }
 

@@ -8,7 +8,6 @@ import { canonicalPath } from '#platform/http/path.ts'
 import { Problem } from '#platform/problem.ts'
 import { platformProblem } from '#platform/problems.ts'
 import { STOREFRONT_API } from '../api-path.ts'
-import { getBrand } from '../brand.ts'
 import type { ClaimDeps } from '../claims/claims.ts'
 import { type ContactDeps, ContactForm, sendMessage } from '../contact/contact.ts'
 import type { DownloadDeps } from '../downloads/downloads.ts'
@@ -38,7 +37,6 @@ import { offerRoutes } from './offer-routes.ts'
 import { productRoutes } from './product-routes.ts'
 import { recoveryPage } from './recovery-page.ts'
 import { releaseEmailPages } from './release-email-pages.ts'
-import { sitemapRoutes } from './sitemap.ts'
 import { withdrawalPages } from './withdrawal-pages.ts'
 
 const ANYONE = { config: { access: 'anyone' as const } }
@@ -78,11 +76,10 @@ export function pageRoutes(app: App, deps: PageDeps): void {
     path = '',
   ) => sendPage(reply, deps, { title, body, caller, status, path })
 
-  assetRoutes(app)
+  assetRoutes(app, config.brand)
 
   offerRoutes(app, deps)
   productRoutes(app, deps)
-  sitemapRoutes(app, deps)
 
   app.get('/login', ANYONE, async (request, reply) => {
     const redirect = safeRedirect(parseRedirect(request.url))
@@ -157,7 +154,7 @@ export function pageRoutes(app: App, deps: PageDeps): void {
       path: '/contact',
       listing: {
         path: '/contact',
-        description: `Ask ${getBrand(config)} a question. ${CONTACT_LEAD}`,
+        description: `Ask ${config.brand.name} a question. ${CONTACT_LEAD}`,
       },
     })
   })

@@ -1,21 +1,20 @@
 /** Describes the shop and its products for search engines, in the types of schema.org. */
 import type { Config } from '#config/config.ts'
-import { getBrand } from '../brand.ts'
-import { assetUrl } from './assets.ts'
-import type { StructuredData } from './listing.ts'
+import { type StructuredData, socialImageUrl } from './listing.ts'
 import { plainText } from './markdown.ts'
 import type { Offer } from './offers.ts'
 
 export function describeShop(config: Config): StructuredData[] {
   const { storefront } = config.urls
-  const name = getBrand(config)
+  const { name, legalName } = config.brand
   return [
     { '@type': 'WebSite', name, url: `${storefront}/` },
     {
       '@type': 'Organization',
       name,
+      ...(legalName === name ? {} : { legalName }),
       url: `${storefront}/`,
-      logo: storefront + assetUrl('mark.svg'),
+      logo: storefront + config.brand.iconPath,
     },
   ]
 }
@@ -24,7 +23,7 @@ export function describeProduct(config: Config, { product, isForSale }: Offer): 
   const { storefront } = config.urls
   const { name, slug, tier, price, currency, description, gallery, images, faq } = product
   const url = `${storefront}/products/${slug}`
-  const brand = { '@type': 'Brand', name: getBrand(config) }
+  const brand = { '@type': 'Brand', name: config.brand.name }
   const pictures = [...gallery.map((picture) => picture.url), ...images]
   const offer = {
     '@type': 'Offer',
@@ -40,7 +39,10 @@ export function describeProduct(config: Config, { product, isForSale }: Offer): 
       description: plainText(description) || name,
       sku: tier,
       url,
-      image: pictures.length > 0 ? pictures : [storefront + assetUrl('social.png')],
+      image:
+        pictures.length > 0
+          ? pictures
+          : [socialImageUrl(config) ?? storefront + config.brand.iconPath],
       brand,
       offers: offer,
     },

@@ -2,7 +2,6 @@
 import type { Stripe } from 'stripe'
 import { buildTaxParameters } from '#billing/tax.ts'
 import type { Config } from '#config/config.ts'
-import { getBrand } from '../brand.ts'
 import type { Promotion } from '../orders/promotions.ts'
 import type { Quote } from '../orders/quotes.ts'
 import { WAIVER_VERSION } from '../withdrawals/waiver.ts'
@@ -96,7 +95,7 @@ function productData(config: Config, { product, kind }: Sale) {
   const { name, features, images, taxCode } = product
   const note = { new: '', upgrade: ' (upgrade)', renewal: ' (updates)' }[kind]
   return {
-    name: `${getBrand(config)} ${name}${note}`,
+    name: `${config.brand.name} ${name}${note}`,
     ...(features.length > 0 ? { description: features.join(' · ') } : {}),
     ...(images.length > 0 ? { images: images.slice(0, 8) } : {}),
     ...(taxCode === null ? {} : { tax_code: taxCode }),

@@ -6,6 +6,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { countCheckout } from '#billing/metrics/checkout-days.ts'
 import {
   isFinalAnswer,
   isInvalid,
@@ -157,6 +158,7 @@ async function openSession(
       { sessionId: session.id },
       { runAt: plus(clock.now(), HOUR_MS) },
     )
+    await countCheckout(tx, 'purchase', clock.now())
     return true
   })
   // Two calls of one attempt have created the same session.

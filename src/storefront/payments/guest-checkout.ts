@@ -3,10 +3,12 @@
  * purchase, and only a link that is mailed to that address opens it. So a reply never depends on
  * whether the address has an account.
  */
+import { countCheckout } from '#billing/metrics/checkout-days.ts'
 import { isInvalid, mapProcessorErrors, requireProcessor, withTimeout } from '#billing/processor.ts'
 import type { CatalogueProduct } from '#catalogue/catalogue.ts'
 import { requireAllowedDomain } from '#identity/account/sign-up-rules.ts'
 import { HOUR_MS, plus } from '#platform/clock.ts'
+import { transaction } from '#platform/db/db.ts'
 import { addressKey } from '#platform/http/address.ts'
 import { Problem } from '#platform/problem.ts'
 import { type RateLimiter, rateProblem } from '#platform/rate-limiter.ts'
@@ -71,7 +73,10 @@ async function keepCheckout(
   { id, url }: { id: string; url: string | null },
 ): Promise<string> {
   if (!url) throw new Error(`the processor made checkout ${id} without an address`)
-  const runAt = plus(clock.now(), HOUR_MS)
-  await jobs.enqueue(db, FOLLOW_UP_JOB, { sessionId: id }, { runAt })
+  const now = clock.now()
+  await transaction(db, async (tx) => {
+    await jobs.enqueue(tx, FOLLOW_UP_JOB, { sessionId: id }, { runAt: plus(now, HOUR_MS) })
+    await countCheckout(tx, 'purchase', now)
+  })
   return url
 }

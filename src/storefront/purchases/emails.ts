@@ -1,7 +1,6 @@
 import type { Config } from '#config/config.ts'
 import { composeEmail, type Email } from '#mail/email.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
-import { getBrand } from '../brand.ts'
 import type { Claimable } from '../claims/claims.ts'
 import type { Listed } from '../products/product-list.ts'
 import type { PurchaseRow } from './store.ts'
@@ -22,8 +21,8 @@ export function purchaseEmail(
   purchase: PurchaseRow,
   { licenseKey, bill, claim }: { licenseKey: string; bill: Bill | null; claim: ClaimLink | null },
 ): Email {
-  const name = `${getBrand(config)} ${productList.getName(purchase.tier)}`
-  return composeEmail({
+  const name = `${config.brand.name} ${productList.getName(purchase.tier)}`
+  return composeEmail(config.brand, {
     to,
     subject: `Your license for ${name}`,
     before: [
@@ -74,7 +73,7 @@ export function keyRecoveryEmail(
   to: string,
   keys: { purchase: PurchaseRow; licenseKey: string }[],
 ): Email {
-  return composeEmail({
+  return composeEmail(config.brand, {
     to,
     subject: keys.length === 1 ? 'Your license key' : 'Your license keys',
     before: ['You asked us to send your license keys again. If you did not, ignore this email.'],
@@ -94,8 +93,8 @@ export function revokedEmail(
   purchase: PurchaseRow,
   reason: 'dispute' | 'seller',
 ): Email {
-  const name = `${getBrand(config)} ${productList.getName(purchase.tier)}`
-  return composeEmail({
+  const name = `${config.brand.name} ${productList.getName(purchase.tier)}`
+  return composeEmail(config.brand, {
     to,
     subject: `Your license for ${name} was revoked`,
     before: [
@@ -121,9 +120,9 @@ export function saleEmail(
   const { tier, currency, amount_cents } = purchase
   const name = productList.getName(tier)
   const amount = formatMoney(inUnits(amount_cents, currency), currency)
-  return composeEmail({
+  return composeEmail(config.brand, {
     to: config.mail.supportEmail,
-    subject: `[${config.brand}] Sold: ${name} for ${amount}`,
+    subject: `[${config.brand.name}] Sold: ${name} for ${amount}`,
     before: [
       purchase.from_id === null ? 'You sold a product.' : 'You sold an upgrade or a renewal.',
     ],
@@ -147,9 +146,9 @@ export function paidTwiceEmail(
   const { tier, currency, amount_cents } = purchase
   const name = productList.getName(tier)
   const amount = formatMoney(inUnits(amount_cents, currency), currency)
-  return composeEmail({
+  return composeEmail(config.brand, {
     to: config.mail.supportEmail,
-    subject: `[${config.brand}] Paid twice: ${name}`,
+    subject: `[${config.brand.name}] Paid twice: ${name}`,
     before: [
       'A buyer paid for a product that they already own. Consider refunding one of the payments.',
     ],

@@ -10,7 +10,6 @@ import { sendMail } from '#mail/mail.ts'
 import { DAY_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
-import { getBrand } from '../brand.ts'
 import type { Listed } from '../products/product-list.ts'
 import { isCovered, type ProductDeps, type Release, showReleases } from '../products/releases.ts'
 import { PREPARE_JOB } from '../purchases/purchases.ts'
@@ -98,20 +97,20 @@ function releaseEmail(
   const optoutUrl = buildOptoutUrl(deps, userId)
   const names = releases.map(({ tier, version }) => `${productList.getName(tier)} ${version}`)
   const [first = ''] = names
-  return composeEmail({
+  return composeEmail(config.brand, {
     to,
     subject:
       names.length === 1
-        ? `New release: ${getBrand(config)} ${first}`
-        : `${names.length} new releases of ${getBrand(config)}`,
+        ? `New release: ${config.brand.name} ${first}`
+        : `${names.length} new releases of ${config.brand.name}`,
     before: releases.flatMap(({ notes }, index) => [
-      `${getBrand(config)} ${names[index]} is out.`,
+      `${config.brand.name} ${names[index]} is out.`,
       ...(notes.trim() === '' ? [] : [shorten(notes.trim())]),
     ]),
     button: { label: 'Go to your downloads', url: `${config.urls.storefront}/dashboard` },
     after: [
       'Your license key stays the same, and each release has downloads of its own.',
-      `You get this email because you bought ${getBrand(config)}, at most once a week. To get no more emails about releases: ${optoutUrl}`,
+      `You get this email because you bought ${config.brand.name}, at most once a week. To get no more emails about releases: ${optoutUrl}`,
     ],
     unsubscribeUrl: optoutUrl,
   })

@@ -3,7 +3,6 @@ import type { Config } from '#config/config.ts'
 import { composeEmail, type Email } from '#mail/email.ts'
 import type { Tables } from '#platform/db/tables.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
-import { getBrand } from '../brand.ts'
 import type { Listed } from '../products/product-list.ts'
 import type { PurchaseRow } from '../purchases/store.ts'
 import { WAIVER_TEXT, type WithdrawalRight } from './waiver.ts'
@@ -27,11 +26,11 @@ export function receiptEmail(
   right: WithdrawalRight,
 ): Email {
   const { config } = deps
-  return composeEmail({
+  return composeEmail(config.brand, {
     to: withdrawal.email,
     subject: 'We received your withdrawal',
     before: [
-      `We received your withdrawal from your purchase at ${getBrand(config)}.`,
+      `We received your withdrawal from your purchase at ${config.brand.name}.`,
       OUTCOMES[right],
     ],
     facts: listFacts(deps, withdrawal, purchase),
@@ -49,9 +48,9 @@ export function withdrawalNoticeEmail(
   const { config, productList } = deps
   const note =
     right === 'open' ? 'The payment is refunded.' : `Not refunded: ${right}. Please reply.`
-  return composeEmail({
+  return composeEmail(config.brand, {
     to: config.mail.supportEmail,
-    subject: `[${config.brand}] Withdrawal: ${productList.getName(purchase.tier)}`,
+    subject: `[${config.brand.name}] Withdrawal: ${productList.getName(purchase.tier)}`,
     before: [`A buyer withdrew from a purchase. ${note}`],
     facts: [
       ['Buyer', withdrawal.email],
@@ -64,9 +63,9 @@ export function withdrawalNoticeEmail(
 
 /** To the operator. */
 export function unknownOrderEmail(config: Config, withdrawal: WithdrawalRow): Email {
-  return composeEmail({
+  return composeEmail(config.brand, {
     to: config.mail.supportEmail,
-    subject: `[${config.brand}] Withdrawal from an unknown order`,
+    subject: `[${config.brand.name}] Withdrawal from an unknown order`,
     before: [
       'A visitor withdrew from an order that is unknown or belongs to another address. They may have mistyped it.',
     ],
@@ -86,9 +85,9 @@ export function failedRefundEmail(
   purchase: PurchaseRow,
 ): Email {
   const { tier, amount_cents, currency } = purchase
-  return composeEmail({
+  return composeEmail(config.brand, {
     to: config.mail.supportEmail,
-    subject: `[${config.brand}] Refund failed: ${productList.getName(tier)}`,
+    subject: `[${config.brand.name}] Refund failed: ${productList.getName(tier)}`,
     before: [
       'A buyer withdrew from this purchase, but the refund of their payment failed. Refund it in the dashboard of the payment processor, or by a bank transfer.',
     ],

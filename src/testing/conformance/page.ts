@@ -35,7 +35,9 @@ the real ones. [cases.ts](../src/testing/conformance/cases.ts) defines the expec
 ✔ right · ○ rejected clearly, because the vendor lacks the feature or rejects it itself · ✘ wrong · – the API cannot
 express it
 
+<!-- operator -->
 \`npm run bench -- conformance\` runs the same cases against other gateways.
+<!-- /operator -->
 
 ${buildTable(outcomes, CASES, DOOR_NAMES)}
 `

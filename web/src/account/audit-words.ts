@@ -7,6 +7,7 @@ export const EVENT_LABELS: Readonly<Record<AuditAction, string>> = {
   'sign-in.codes-guessed': 'Wrong two-factor codes after the correct password',
   'sign-in.closed': 'Too many wrong codes: password sign-in blocked on unknown devices',
   registered: 'Account created',
+  'brand.changed': 'Brand changed',
   invited: 'Invitation sent',
   'invitation.withdrawn': 'Invitation withdrawn',
   'account.deleted': 'Account deleted',
@@ -61,6 +62,7 @@ export const EVENT_LABELS: Readonly<Record<AuditAction, string>> = {
   'switch.off': 'Switched off',
   'switch.on': 'Switched on',
   'job.retried': 'Job retried',
+  'settings.saved': 'Settings changed',
   'superuser.added': 'Made a superuser',
   'user.changed': 'Changed by a superuser',
 }

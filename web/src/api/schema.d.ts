@@ -384,7 +384,123 @@ export type BillingSync = {
   status: 'queued'
 }
 
+export type Brand = {
+  name: string
+  legal_name: string
+  tagline: string | null
+  logo: BrandLogo
+  colours: BrandColours
+  /** Of buttons and fields, in pixels */
+  radius: number
+  links: BrandLinks
+}
+
+export type BrandColours = {
+  primary: string
+  accent: string | null
+}
+
+/** A refusal: a sentence for people, which may be reworded, and a word that stays. */
+export type BrandError = {
+  detail: string | Array<Issue>
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'brand_from_file'
+}
+
+export type BrandForm = {
+  /** The name that customers read everywhere. */
+  name?: string
+  /** The company, in the footers of the shop and of emails. */
+  legal_name?: string
+  /** One sentence below the name and for search engines. */
+  tagline?: string
+  logo?: BrandFormLogo
+  colours?: BrandFormColours
+  /** The radius of buttons and fields in pixels; cards follow from it. */
+  radius?: number
+  links?: BrandFormLinks
+  mail?: BrandFormMail
+}
+
+export type BrandFormColours = {
+  /** Buttons, links and the focus. Needs a contrast of 4.5 : 1 to white. */
+  primary?: string
+  /** Highlights. Needs a contrast of 3 : 1 to white. */
+  accent?: string
+}
+
+export type BrandFormLinks = {
+  /** Terms of service */
+  terms?: string
+  /** Privacy policy */
+  privacy?: string
+  /** Imprint */
+  imprint?: string
+  /** Support: a page, or mailto: */
+  support?: string
+  /** Documentation */
+  docs?: string
+  /** Status page */
+  status?: string
+}
+
+export type BrandFormLogo = {
+  /** The logo on light pages, in place of the square and the name. A base64 `data:` address of at most 100 KB. */
+  light?: string
+  /** The logo on dark pages. Default: the light one. A base64 `data:` address of at most 100 KB. */
+  dark?: string
+  /** The icon of the apps and of browser tabs. A base64 `data:` address of at most 100 KB. */
+  square?: string
+  /** A PNG or JPEG of 1200 × 630 pixels for links in social networks. A base64 `data:` address of at most 300 KB. */
+  social?: string
+}
+
+export type BrandFormMail = {
+  /** The sender of emails. Default: the name in MAIL_FROM, or the name. */
+  from_name?: string
+  /** The last lines of every email, such as your postal address. */
+  footer?: string
+  /** The button of emails. Default: the primary colour. */
+  colour?: string
+}
+
+export type BrandLinks = {
+  docs: string | null
+  status: string | null
+  support: string | null
+  terms: string | null
+  privacy: string | null
+  imprint: string | null
+}
+
+export type BrandLogo = {
+  /** The path of the logo on light pages */
+  light: string | null
+  /** The path of the logo on dark pages */
+  dark: string | null
+  /** The path of the icon */
+  square: string
+}
+
+export type BrandSettings = {
+  form: BrandForm
+  /** `file`: BRAND names a file, and the brand cannot be edited here. */
+  source: 'file' | 'stored' | 'default'
+  changed_at: string | null
+  /** The name without one in the form */
+  default_name: string
+}
+
 export type BudgetPeriod = 'day' | 'week' | 'month'
+
+export type BusinessMetrics = {
+  from: string
+  to: string
+  /** The first day of each interval */
+  starts: Array<string>
+  series: Array<MetricSeries>
+  totals: Array<MetricTotal>
+  previous: Array<MetricTotal>
+}
 
 export type Call = {
   id: string
@@ -1789,6 +1905,11 @@ export type ListSharesResponse = {
   shares: Array<Share>
 }
 
+export type ListSubscriptionChangesResponse = {
+  changes: Array<SubscriptionChange>
+  next_cursor: string | null
+}
+
 export type ListSwitchesResponse = {
   switches: Array<Switch>
 }
@@ -1859,6 +1980,27 @@ export type MessageUsage = {
   total_tokens: number
   cost_usd: number | null
   finish_reason?: 'length' | 'content_filter'
+}
+
+export type MetricInterval = 'day' | 'week' | 'month'
+
+export type MetricName = 'mrr' | 'new_mrr' | 'expansion' | 'contraction' | 'churned_mrr' | 'active_accounts' | 'trials' | 'trial_conversion' | 'churn_rate' | 'revenue' | 'refunds' | 'model_cost' | 'gross_margin' | 'margin_percent' | 'calls' | 'failure_rate' | 'ttft_p95' | 'documents' | 'signups' | 'checkout_conversion'
+
+export type MetricSeries = {
+  name: MetricName
+  unit: 'money' | 'count' | 'percent' | 'milliseconds'
+  /** Set for money, which is in minor units */
+  currency: string | null
+  values: Array<number | null>
+}
+
+export type MetricTotal = {
+  name: MetricName
+  unit: 'money' | 'count' | 'percent' | 'milliseconds'
+  /** Set for money, which is in minor units */
+  currency: string | null
+  /** Null when unknown, such as a rate of nothing */
+  value: number | null
 }
 
 export type Model = {
@@ -2168,6 +2310,12 @@ export type PlanLimits = {
   choices_max: number | null
 }
 
+export type ProcessorAccount = {
+  name: string | null
+  country: string | null
+  can_charge: boolean
+}
+
 export type ProcessorEvent = {
   id: string
   type: string
@@ -2385,6 +2533,21 @@ export type RejoinAnswerUsageEvent = {
 
 export type ReleaseStatus = 'draft' | 'published' | 'withdrawn'
 
+export type RemoveMailResponse = {
+  /** For the environment of a service that stores no settings; otherwise empty. */
+  lines: Array<SettingLine>
+}
+
+export type RemoveModelsResponse = {
+  /** For the environment of a service that stores no settings; otherwise empty. */
+  lines: Array<SettingLine>
+}
+
+export type RemovePaymentsResponse = {
+  /** For the environment of a service that stores no settings; otherwise empty. */
+  lines: Array<SettingLine>
+}
+
 export type RemoveTotpRequest = {
   code: string
   password?: string | null
@@ -2492,6 +2655,10 @@ export type ResponseUsage = {
   [other: string]: unknown
 }
 
+export type RestartServiceResponse = {
+  started_at: string
+}
+
 export type RetryJobResponse = {
   status: 'queued'
   id: string
@@ -2576,6 +2743,135 @@ export type Session = {
 
 export type SetOrderActivationsRequest = {
   limit: number | null
+}
+
+export type SetUpMailRequest = {
+  /** A name or an IPv4 address */
+  host: string
+  port: number
+  encryption: 'tls' | 'starttls'
+  user?: string
+  password?: string
+  from_name?: string
+  from_address: string
+}
+
+export type SetUpMailResponse = {
+  sent_to: string
+  /** For the environment of a service that stores no settings; otherwise empty. */
+  lines: Array<SettingLine>
+}
+
+export type SetUpModelsRequest = {
+  vendor: string
+  api_key: string
+}
+
+export type SetUpModelsResponse = {
+  model: string
+  latency_ms: number
+  /** For the environment of a service that stores no settings; otherwise empty. */
+  lines: Array<SettingLine>
+}
+
+export type SetUpPaymentsRequest = {
+  /** A secret or restricted key. A publishable key (`pk_…`) cannot charge. */
+  secret_key: string
+  /** Of an endpoint that you created. Omitted: the service creates its endpoints. */
+  webhook_secret?: string
+}
+
+export type SetUpPaymentsResponse = {
+  account: ProcessorAccount
+  /** For the environment of a service that stores no settings; otherwise empty. */
+  lines: Array<SettingLine>
+}
+
+export type SetUpPlansRequest = {
+  currency: string
+  prices: Array<{
+    tier: string
+    interval: 'month' | 'year'
+    /** In the currency’s smallest unit */
+    amount: number
+  }>
+}
+
+export type SetUpPlansResponse = {
+  /** For the environment of a service that stores no settings; otherwise empty. */
+  lines: Array<SettingLine>
+}
+
+export type SettingLine = {
+  name: string
+  value: string
+}
+
+/** A refusal: a sentence for people, which may be reworded, and a word that stays. */
+export type SetupError = {
+  detail: string | Array<Issue>
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'emailed_code_wrong' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'superuser_unverified' | 'account_appeared' | 'unknown_price' | 'unknown_promotion_code' | 'promotion_code_used' | 'trial_needs_verified_email' | 'no_subscription' | 'same_plan' | 'payment_due' | 'subscription_ending' | 'subscription_pausing' | 'subscription_paused' | 'subscription_disputed' | 'not_pausable' | 'nothing_to_resume' | 'shorter_interval' | 'smaller_longer' | 'change_pending' | 'preview_outdated' | 'payment_refused' | 'payment_to_confirm' | 'nothing_to_refund' | 'refund_too_large' | 'invalid_unsubscribe_link' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only' | 'setting_in_environment' | 'settings_unusable' | 'processor_key_refused' | 'webhooks_refused' | 'played_clock_ahead' | 'price_refused' | 'payments_not_set_up' | 'plan_not_found' | 'vendor_not_found' | 'vendor_test_failed' | 'test_email_failed' | 'nothing_to_apply'
+}
+
+export type SetupMail = {
+  state: 'on' | 'sandbox' | 'off'
+  host: string | null
+  from: string
+  /** The setting of the environment that decides; null: this page does. */
+  fixed_by: string | null
+}
+
+export type SetupModel = {
+  vendor: string
+  /** The default model, which answers the test call. */
+  model: string
+  state: 'on' | 'sandbox' | 'off'
+  /** The setting of the environment that decides; null: this page does. */
+  fixed_by: string | null
+}
+
+export type SetupPayments = {
+  state: 'live' | 'test' | 'sandbox' | 'off'
+  has_webhook: boolean
+  /** The setting of the environment that decides; null: this page does. */
+  fixed_by: string | null
+}
+
+export type SetupPlan = {
+  tier: string
+  name: string
+  features: Array<string>
+  /** The intervals for sale. */
+  prices: {
+    month: boolean
+    year: boolean
+  }
+}
+
+export type SetupPlans = {
+  /** The setting of the environment that decides; null: this page does. */
+  fixed_by: string | null
+  plans: Array<SetupPlan>
+}
+
+export type SetupState = {
+  /** False: this service stores no settings, and replies contain lines for its environment. */
+  is_stored: boolean
+  /** The sandbox stands in for parts without a key. */
+  has_sandbox: boolean
+  /** The addresses are not those of this machine. */
+  is_public: boolean
+  storefront_url: string
+  started_at: string
+  /** Names of saved settings that apply after a restart. */
+  pending: Array<string>
+  /** Why the last restart returned to the former settings. */
+  restart_failure: string | null
+  payments: SetupPayments
+  /** The vendors that can get a key here, in the order that answers calls. */
+  models: Array<SetupModel>
+  mail: SetupMail
+  plans: SetupPlans
 }
 
 export type Share = {
@@ -2790,6 +3086,22 @@ export type Subscription = {
   deal: Deal | null
   offers_by_mail: boolean
 }
+
+export type SubscriptionChange = {
+  day: string
+  /** Null after the account’s deletion */
+  user_id: string | null
+  email: string | null
+  kind: 'new' | 'expansion' | 'contraction' | 'churned' | 'trial_started' | 'trial_converted' | 'trial_ended'
+  tier: string | null
+  currency: string
+  /** Monthly recurring revenue in minor units; 0 while there is none */
+  before_cents: number
+  /** Monthly recurring revenue in minor units; 0 while there is none */
+  after_cents: number
+}
+
+export type SubscriptionChangeKind = 'new' | 'expansion' | 'contraction' | 'churned' | 'trial_started' | 'trial_converted' | 'trial_ended'
 
 export type SubscriptionStatus = 'free' | 'active' | 'cancelled' | 'past_due'
 
@@ -3072,6 +3384,12 @@ export type Paths = {
     }
     '/metrics': {
       reply: null
+    }
+    '/api/brand': {
+      reply: Brand
+    }
+    '/api/admin/brand': {
+      reply: BrandSettings
     }
     '/api/auth/me': {
       reply: User
@@ -3390,6 +3708,34 @@ export type Paths = {
       }
       reply: GetAllUsageResponse
     }
+    '/api/admin/metrics': {
+      query?: {
+        from?: string
+        to?: string
+        interval?: MetricInterval
+        names?: string
+      }
+      reply: BusinessMetrics
+    }
+    '/api/admin/metrics.csv': {
+      query?: {
+        from?: string
+        to?: string
+        interval?: MetricInterval
+        names?: string
+      }
+      reply: null
+    }
+    '/api/admin/subscription-changes': {
+      query?: {
+        from?: string
+        to?: string
+        kind?: SubscriptionChangeKind
+        limit?: number
+        cursor?: string
+      }
+      reply: ListSubscriptionChangesResponse
+    }
     '/api/admin/switches': {
       reply: ListSwitchesResponse
     }
@@ -3457,6 +3803,47 @@ export type Paths = {
     }
     '/api/admin/discounts': {
       reply: ListDiscountsResponse
+    }
+    '/api/admin/setup': {
+      reply: SetupState
+    }
+  }
+  PUT: {
+    '/api/admin/brand': {
+      body: BrandForm
+      reply: BrandSettings
+    }
+    '/api/rag/collections/{id}/documents/{document_id}': {
+      path: {
+        id: string
+        document_id: string
+      }
+      reply: null
+    }
+    '/api/library/collections/{id}/documents/{document_id}': {
+      path: {
+        id: string
+        document_id: string
+      }
+      reply: null
+    }
+    '/api/conversations/settings': {
+      body: ChangeConversationSettingsRequest
+      reply: ConversationPreferences
+    }
+    '/api/shares/{id}': {
+      path: {
+        id: string
+      }
+      body: UpdateShareRequest
+      reply: Share
+    }
+    '/api/admin/products/{tier}': {
+      path: {
+        tier: string
+      }
+      body: ChangeProductRequest
+      reply: StoreProduct
     }
   }
   POST: {
@@ -3844,6 +4231,25 @@ export type Paths = {
       body: CreateDiscountRequest
       reply: Discount
     }
+    '/api/admin/setup/payments': {
+      body: SetUpPaymentsRequest
+      reply: SetUpPaymentsResponse
+    }
+    '/api/admin/setup/plans': {
+      body: SetUpPlansRequest
+      reply: SetUpPlansResponse
+    }
+    '/api/admin/setup/models': {
+      body: SetUpModelsRequest
+      reply: SetUpModelsResponse
+    }
+    '/api/admin/setup/mail': {
+      body: SetUpMailRequest
+      reply: SetUpMailResponse
+    }
+    '/api/admin/setup/restart': {
+      reply: RestartServiceResponse
+    }
   }
   PATCH: {
     '/api/users/me': {
@@ -4049,39 +4455,17 @@ export type Paths = {
       }
       reply: Message
     }
-  }
-  PUT: {
-    '/api/rag/collections/{id}/documents/{document_id}': {
-      path: {
-        id: string
-        document_id: string
-      }
-      reply: null
+    '/api/admin/setup/payments': {
+      reply: RemovePaymentsResponse
     }
-    '/api/library/collections/{id}/documents/{document_id}': {
-      path: {
-        id: string
-        document_id: string
+    '/api/admin/setup/models': {
+      query: {
+        vendor: string
       }
-      reply: null
+      reply: RemoveModelsResponse
     }
-    '/api/conversations/settings': {
-      body: ChangeConversationSettingsRequest
-      reply: ConversationPreferences
-    }
-    '/api/shares/{id}': {
-      path: {
-        id: string
-      }
-      body: UpdateShareRequest
-      reply: Share
-    }
-    '/api/admin/products/{tier}': {
-      path: {
-        tier: string
-      }
-      body: ChangeProductRequest
-      reply: StoreProduct
+    '/api/admin/setup/mail': {
+      reply: RemoveMailResponse
     }
   }
 }

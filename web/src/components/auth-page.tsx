@@ -1,6 +1,7 @@
 import { Box, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 import classes from './auth-page.module.css'
+import { brand } from './brand.ts'
 import { Mark } from './logo.tsx'
 import { useTitle } from './title.ts'
 
@@ -12,8 +13,8 @@ export function AuthPage({ title, lead, children, footer }: AuthPageProps) {
   return (
     <Box className={classes.page}>
       <Box className={classes.card}>
-        <Box className={classes.logo}>
-          <Mark width={30} height={30} />
+        <Box className={brand.mark === null ? classes.key : classes.logo}>
+          <Mark size={brand.mark === null ? 30 : 56} />
         </Box>
         <Title order={1} fz="1.75rem" ta="center">
           {title}

@@ -1,18 +1,21 @@
-import type { SVGProps } from 'react'
-import { BRAND } from './brand.ts'
+import { brand } from './brand.ts'
 import classes from './logo.module.css'
 
-/** The logo, a key, in the current text color. */
-export function Mark(props: SVGProps<SVGSVGElement>) {
+type MarkProps = { size?: number }
+
+/** The brand's icon; for the built-in brand a key. */
+export function Mark({ size = 26 }: MarkProps) {
+  if (brand.mark !== null)
+    return <img className={classes.mark} src={brand.mark} width={size} height={size} alt="" />
   return (
     <svg
+      className={classes.mark}
       viewBox="0 0 32 32"
-      width="26"
-      height="26"
+      width={size}
+      height={size}
       fill="currentColor"
       aria-hidden="true"
       focusable="false"
-      {...props}
     >
       <path
         fillRule="evenodd"
@@ -27,10 +30,18 @@ export function Mark(props: SVGProps<SVGSVGElement>) {
 }
 
 export function Wordmark() {
+  if (brand.logo !== null) {
+    return (
+      <>
+        <img className={classes.light} src={brand.logo.light} height={28} alt={brand.name} />
+        <img className={classes.dark} src={brand.logo.dark} height={28} alt={brand.name} />
+      </>
+    )
+  }
   return (
     <span className={classes.wordmark}>
       <Mark />
-      <span>{BRAND}</span>
+      <span>{brand.name}</span>
     </span>
   )
 }

@@ -1,7 +1,8 @@
 import { Box, Container, Group } from '@mantine/core'
 import { Link, Outlet } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { BRAND } from '../components/brand.ts'
+import { BRAND, brand } from '../components/brand.ts'
+import { BrandLinks } from '../components/brand-links.tsx'
 import { ColorScheme } from '../components/color-scheme.tsx'
 import { LinkButton, TextLink } from '../components/links.tsx'
 import { Wordmark } from '../components/logo.tsx'
@@ -55,7 +56,9 @@ export function PublicLayout({ children }: { children?: ReactNode }) {
       <footer className={classes.footer}>
         <Container size={1160}>
           <Group justify="space-between" gap="md">
-            <span>{BRAND}. One key to your models and your documents.</span>
+            <span>
+              {BRAND}. {brand.tagline ?? 'One key to your models and your documents.'}
+            </span>
             <Group component="nav" aria-label="Footer" gap="lg">
               <TextLink to="/pricing" c="dimmed" py={10} underline="hover">
                 Pricing
@@ -63,6 +66,7 @@ export function PublicLayout({ children }: { children?: ReactNode }) {
               <TextLink to="/reference" c="dimmed" py={10} underline="hover">
                 API reference
               </TextLink>
+              <BrandLinks />
               {signedIn ? (
                 <TextLink to="/home" c="dimmed" py={10} underline="hover">
                   Open the app

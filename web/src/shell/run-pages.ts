@@ -3,6 +3,7 @@ import {
   IconDiscount,
   IconInbox,
   IconPackage,
+  IconPlugConnected,
   IconReceipt,
   IconScale,
   IconShieldCog,
@@ -20,6 +21,7 @@ export const RUN: readonly NavItem[] = [
   },
   { to: '/shop', label: 'Shop', icon: IconBuildingStore, about: 'Products, orders, messages' },
   { to: '/admin', label: 'Admin', icon: IconShieldCog, about: 'Usage, jobs, switches' },
+  { to: '/run/setup', label: 'Setup', icon: IconPlugConnected, about: 'Stripe, models, email' },
 ]
 
 /** Pages of Run that the palette finds besides. */

@@ -1,10 +1,8 @@
 import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core'
-import type { Colors, Scheme } from './tokens.ts'
+import type { Scheme } from '../../../src/brand/tokens.ts'
+import { brand } from '../components/brand.ts'
 
-/** `deriveColors()`, which vite.config.ts calls, so that browsers need not. */
-declare const __COLORS__: Colors
-
-const { tokens, steps } = __COLORS__
+const { tokens, steps, highlight, tints } = brand.colours
 const asTuple = (colors: string[]) => colors as unknown as MantineColorsTuple
 
 const SANS =
@@ -55,7 +53,13 @@ export const theme = createTheme({
       h3: { fontSize: '1rem', lineHeight: '1.45' },
     },
   },
-  radius: { xs: '4px', sm: '6px', md: '8px', lg: '12px', xl: '24px' },
+  radius: {
+    xs: `${brand.radius / 2}px`,
+    sm: `${brand.radius * 0.75}px`,
+    md: `${brand.radius}px`,
+    lg: `${brand.radius * 1.5}px`,
+    xl: `${brand.radius * 3}px`,
+  },
   // Plain objects, because importing the components would load all of them with the first page.
   components: {
     Button: { defaultProps: { size: 'sm' } },
@@ -89,23 +93,21 @@ const CODE = {
 
 export const variables: CSSVariablesResolver = () => ({
   variables: { '--latch-display': SERIF },
-  light: { ...nameColors('light'), '--latch-brass': '#a97b1c', '--latch-wash': '#f1ede4' },
+  light: { ...nameColors('light'), '--latch-brass': highlight.light, '--latch-wash': '#f1ede4' },
   dark: {
     ...nameColors('dark'),
-    '--latch-brass': '#e3bb62',
+    '--latch-brass': highlight.dark,
     '--latch-wash': '#1a2320',
     '--mantine-color-disabled': tokens.dark.line,
-    '--mantine-color-pine-light': '#1c3a31',
-    '--mantine-color-pine-light-hover': '#22463b',
-    '--mantine-color-pine-light-color': '#b6d3c8',
-    '--mantine-primary-color-light': '#1c3a31',
-    '--mantine-primary-color-light-hover': '#22463b',
-    '--mantine-primary-color-light-color': '#b6d3c8',
-    '--mantine-color-brass-light': '#3a3019',
-    '--mantine-color-brass-light-hover': '#463a1e',
-    '--mantine-color-brass-light-color': '#edd39a',
+    ...nameTint('--mantine-color-pine-light', tints.pine),
+    ...nameTint('--mantine-primary-color-light', tints.pine),
+    ...nameTint('--mantine-color-brass-light', tints.brass),
   },
 })
+
+function nameTint(name: string, { ground, hover, text }: (typeof tints)['pine']) {
+  return { [name]: ground, [`${name}-hover`]: hover, [`${name}-color`]: text }
+}
 
 function nameColors(scheme: Scheme): Record<string, string> {
   const { [scheme]: own } = tokens

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { contrast, fromHex, toHex } from './oklch.ts'
-import { ACCENT, deriveTokens } from './tokens.ts'
+import { ACCENT, deriveColors, deriveTokens } from './tokens.ts'
 
 /** The default and colors that somebody could choose as a brand's. */
 const ACCENTS = [
@@ -33,6 +33,20 @@ test('every text is readable on every ground, with any accent', () => {
       assert.ok(contrast(tokens.accentText, tokens.accent) >= 4.5, `${accent} ${scheme}: button`)
       assert.ok(new Set(Object.values(tokens)).size >= 10)
     }
+  }
+})
+
+test('highlights and tints are readable with any accent', () => {
+  for (const accent of [null, ...ACCENTS]) {
+    const { tokens, highlight, tints, steps } = deriveColors(accent ?? ACCENT, accent)
+    const dark = [tokens.dark.bg, tokens.dark.panel, tokens.dark.raised]
+    for (const ground of dark) assert.ok(contrast(highlight.dark, ground) >= 3, `${accent}`)
+    for (const { ground, hover, text } of Object.values(tints)) {
+      assert.ok(contrast(text, ground) >= 4.5, `${accent}: ${text} on ${ground}`)
+      assert.ok(contrast(text, hover) >= 4.5, `${accent}: ${text} on ${hover}`)
+    }
+    for (const name of ['pine', 'brass'] as const)
+      assert.ok(contrast(steps[name][7] ?? '', '#ffffff') >= 4.5, `${accent} ${name}`)
   }
 })
 

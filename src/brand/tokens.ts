@@ -13,6 +13,10 @@ const PAPER = 88
 const BRASS = 82
 const GREEN = 155
 const RED = 27
+/** As a graphic on light and on dark pages, and as text. */
+const BRASS_LIGHT = '#a97b1c'
+const BRASS_DARK = '#e3bb62'
+const BRASS_TEXT = '#7d5913'
 
 /**
  * The twelve colors of the app. `bg` is the canvas with the menus, `panel` carries the content,
@@ -45,19 +49,40 @@ export function deriveTokens(accent: string, scheme: Scheme) {
   }
 }
 
-/** Every color of the app. */
-export function deriveColors() {
+/** Every color of the app. `accent`: null for the built-in brass. */
+export function deriveColors(primary: string, accent: string | null) {
+  const tokens = { light: deriveTokens(primary, 'light'), dark: deriveTokens(primary, 'dark') }
+  const { bg, panel, raised } = tokens.light
+  const brass = accent === null ? BRASS_TEXT : reach(fromHex(accent), [bg, panel, raised], READABLE)
   return {
-    tokens: { light: deriveTokens(ACCENT, 'light'), dark: deriveTokens(ACCENT, 'dark') },
+    tokens,
+    highlight: { light: accent ?? BRASS_LIGHT, dark: deriveDarkHighlight(accent, tokens.dark) },
+    // Of buttons and badges with a light background, on dark pages.
+    tints: { pine: deriveTint(primary), brass: deriveTint(brass) },
     steps: {
-      pine: deriveSteps(ACCENT),
-      brass: deriveSteps('#7d5913'),
+      pine: deriveSteps(tokens.light.accent),
+      brass: deriveSteps(brass),
       red: deriveSteps('#b3261e'),
-      ...deriveNeutrals(ACCENT),
+      ...deriveNeutrals(primary),
     },
   }
 }
 
+function deriveDarkHighlight(accent: string | null, { bg, panel, raised }: Tokens): string {
+  if (accent === null) return BRASS_DARK
+  const own = fromHex(accent)
+  return reach({ ...own, l: Math.max(own.l, 0.78) }, [bg, panel, raised], VISIBLE)
+}
+
+function deriveTint(color: string) {
+  const { c, h } = fromHex(color)
+  const ground = toHex({ l: 0.325, c: Math.min(c, 0.045), h })
+  const hover = toHex({ l: 0.37, c: Math.min(c, 0.05), h })
+  const text = reach({ l: 0.85, c: Math.min(c, 0.06), h }, [ground, hover], READABLE)
+  return { ground, hover, text }
+}
+
+type Tokens = ReturnType<typeof deriveTokens>
 export type Colors = ReturnType<typeof deriveColors>
 
 /** Ten steps of one hue for Mantine's variants, from nearly white to nearly black. */

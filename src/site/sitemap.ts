@@ -1,12 +1,11 @@
 /** Files for crawlers: robots.txt, and the sitemap of all pages that they may list. */
-import type { Config } from '#config/config.ts'
 import type { App } from '#platform/http/app.ts'
 import { html } from '#platform/http/html.ts'
-import { type ProductDeps, showReleases } from '../products/releases.ts'
-import { listLegalPages } from './legal-pages.ts'
-import { MINUTES, SharedContent } from './shared-reply.ts'
-
-type Deps = ProductDeps & { config: Config }
+import { listLegalPages } from '#storefront/pages/legal-pages.ts'
+import { MINUTES, SharedContent } from '#storefront/pages/shared-reply.ts'
+import { showReleases } from '#storefront/products/releases.ts'
+import type { SiteDeps } from './deps.ts'
+import { readSetting } from './docs/routes.ts'
 
 /** Pages with personal data, and forms. */
 const PRIVATE = [
@@ -22,7 +21,7 @@ const PRIVATE = [
   '/withdraw',
 ]
 
-export function sitemapRoutes(app: App, deps: Deps): void {
+export function sitemapRoutes(app: App, deps: SiteDeps): void {
   const { storefront } = deps.config.urls
 
   app.get('/robots.txt', { config: { access: 'anyone' } }, (_request, reply) => {
@@ -49,7 +48,7 @@ ${entries}</urlset>
 
 /** Pages without a known time of change have no `lastmod`: crawlers distrust an invented one. */
 async function listEntries(
-  deps: Deps,
+  deps: SiteDeps,
 ): Promise<{ path: string; changedAt?: string | undefined }[]> {
   const products = deps.productList.sold.map(async ({ tier, slug }) => {
     const [newest] = await showReleases(deps, tier)
@@ -61,6 +60,9 @@ async function listEntries(
     { path: '/' },
     { path: '/pricing' },
     ...(await Promise.all(products)).flat(),
+    { path: '/models' },
+    { path: '/docs' },
+    ...deps.docs.list('everyone', readSetting(deps)).map(({ name }) => ({ path: `/docs/${name}` })),
     { path: '/contact' },
     ...(await listLegalPages(deps)).map(({ path }) => ({ path })),
   ]

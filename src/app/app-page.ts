@@ -1,0 +1,54 @@
+/** The page of the user app: the built index.html with the brand of this moment. */
+import { readFileSync } from 'node:fs'
+import type { LiveBrand } from '#brand/live.ts'
+import { buildPageBrand } from '#brand/page-brand.ts'
+import { escapeHtml } from '#platform/http/html.ts'
+
+export class AppPage {
+  readonly #template: string
+  readonly #brand: LiveBrand
+  #rendered = { version: '', html: '' }
+
+  /** `path`: of the built index.html. */
+  constructor(path: string, brand: LiveBrand) {
+    this.#template = readFileSync(path, 'utf8')
+    this.#brand = brand
+  }
+
+  render(): string {
+    const { version } = this.#brand
+    if (this.#rendered.version !== version)
+      this.#rendered = { version, html: fillTemplate(this.#template, this.#brand) }
+    return this.#rendered.html
+  }
+}
+
+const BOOT_MARK = /(<div id="boot">\s*)<svg.*?<\/svg>/s
+const DESCRIPTION = /(<meta\s+name="description"\s+content=")[^"]*/
+/** Of the loading screen and the browser's bar, which are painted before any style sheet. */
+const COLOURS = /#0d1412|#141b18|#9daca6|#a97b1c|#e3bb62/g
+
+function fillTemplate(template: string, brand: LiveBrand): string {
+  const page = buildPageBrand(brand)
+  const { tokens, highlight } = page.colours
+  const colours: Record<string, string> = {
+    '#0d1412': tokens.dark.bg,
+    '#141b18': tokens.dark.panel,
+    '#9daca6': tokens.dark.text2,
+    '#a97b1c': highlight.light,
+    '#e3bb62': highlight.dark,
+  }
+  const icon = escapeHtml(brand.iconPath)
+  // Functions, because a `$` in a replacement's text would refer to the match.
+  return template
+    .replaceAll(COLOURS, (colour) => colours[colour] ?? colour)
+    .replace(BOOT_MARK, (mark, before) =>
+      page.mark === null ? mark : `${before}<img src="${icon}" width="44" height="44" alt="">`,
+    )
+    .replace(DESCRIPTION, (description, before) =>
+      page.tagline === null ? description : before + escapeHtml(page.tagline),
+    )
+    .replace('"/brand/square"', () => `"${icon}"`)
+    .replaceAll('Latchkey', () => escapeHtml(brand.name))
+    .replace('{{brand}}', () => escapeHtml(JSON.stringify(page)))
+}

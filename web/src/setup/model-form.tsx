@@ -1,0 +1,41 @@
+import { PasswordInput, Select } from '@mantine/core'
+import { useState } from 'react'
+import { api } from '../api/client.ts'
+import type { SetupState } from '../api/types.ts'
+import { StepForm } from './step-form.tsx'
+
+export function ModelForm({ state }: { state: SetupState }) {
+  const open = state.models.filter(({ fixed_by }) => fixed_by === null)
+  const [vendor, setVendor] = useState(open[0]?.vendor ?? '')
+  const [key, setKey] = useState('')
+  const save = async () => {
+    const saved = await api.post('/api/admin/setup/models', { vendor, api_key: key.trim() })
+    setKey('')
+    return saved
+  }
+  return (
+    <StepForm name="Models" action="Test and save key" done="Model key saved" save={save}>
+      <Select
+        w="100%"
+        label="Vendor"
+        data={open.map((one) => ({
+          value: one.vendor,
+          label: one.state === 'on' ? `${one.vendor} (connected)` : one.vendor,
+        }))}
+        allowDeselect={false}
+        value={vendor}
+        onChange={(value) => setVendor(value ?? '')}
+      />
+      <PasswordInput
+        w="100%"
+        label="API key"
+        description="The test asks the vendor’s default model for one short answer."
+        autoComplete="off"
+        required
+        withAsterisk={false}
+        value={key}
+        onChange={(event) => setKey(event.currentTarget.value)}
+      />
+    </StepForm>
+  )
+}

@@ -1,0 +1,45 @@
+import { PasswordInput, Text } from '@mantine/core'
+import { useState } from 'react'
+import { api } from '../api/client.ts'
+import type { SetupState } from '../api/types.ts'
+import { StepForm } from './step-form.tsx'
+
+export function PaymentsForm({ state }: { state: SetupState }) {
+  const [key, setKey] = useState('')
+  const [webhook, setWebhook] = useState('')
+  const save = async () => {
+    const saved = await api.post('/api/admin/setup/payments', {
+      secret_key: key.trim(),
+      ...(webhook.trim() !== '' && { webhook_secret: webhook.trim() }),
+    })
+    setKey('')
+    setWebhook('')
+    return saved
+  }
+  return (
+    <StepForm name="Payments" action="Test and save key" done="Stripe key saved" save={save}>
+      <Text size="sm">
+        {state.is_public
+          ? 'The service reads your Stripe account and creates its webhook endpoints.'
+          : 'Stripe cannot reach this machine. Payments are read at the start and every hour.'}
+      </Text>
+      <PasswordInput
+        w="100%"
+        label="Stripe secret key"
+        description="sk_test_… plays payments, sk_live_… charges cards."
+        autoComplete="off"
+        required
+        withAsterisk={false}
+        value={key}
+        onChange={(event) => setKey(event.currentTarget.value)}
+      />
+      <PasswordInput
+        w="100%"
+        label="Webhook signing secret (optional)"
+        autoComplete="off"
+        value={webhook}
+        onChange={(event) => setWebhook(event.currentTarget.value)}
+      />
+    </StepForm>
+  )
+}

@@ -1,0 +1,115 @@
+import { Anchor, Badge, Group, Skeleton, Stack, Text } from '@mantine/core'
+import { IconLock } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import type { SetupState } from '../api/types.ts'
+import { LinkButton } from '../components/links.tsx'
+import { Loaded } from '../components/loaded.tsx'
+import { Notice } from '../components/notice.tsx'
+import { Page } from '../components/page.tsx'
+import { useUser } from '../session/user.ts'
+import { Panel } from '../shop/facts.tsx'
+import { MailForm } from './mail-form.tsx'
+import { ModelForm } from './model-form.tsx'
+import { PaymentsForm } from './payments-form.tsx'
+import { PlansForm } from './plans-form.tsx'
+import { Restart } from './restart.tsx'
+import { setupQuery } from './setup-query.ts'
+
+export function SetupPage() {
+  if (useUser().is_superuser) return <Steps />
+  return (
+    <Page title="Setup">
+      <Notice
+        icon={IconLock}
+        title="For superusers only"
+        action={<LinkButton to="/dashboard">Go to dashboard</LinkButton>}
+      >
+        Your account does not have access to this page.
+      </Notice>
+    </Page>
+  )
+}
+
+function Steps() {
+  const setup = useQuery(setupQuery)
+  return (
+    <Page
+      title="Setup"
+      lead="Connect your services. Each key is tested before it is saved, and keys of the environment take precedence."
+    >
+      <Loaded query={setup} skeleton={<Skeleton h={480} />}>
+        {(state) => (
+          <Stack gap="md">
+            <Restart state={state} />
+            <Step title="Payments" state={state.payments.state} fixedBy={state.payments.fixed_by}>
+              <PaymentsForm state={state} />
+            </Step>
+            <Step title="Plans" state={describePlans(state)} fixedBy={state.plans.fixed_by}>
+              <PlansForm state={state} />
+            </Step>
+            <Step title="Models" state={describeModels(state)} fixedBy={null}>
+              <ModelForm state={state} />
+            </Step>
+            <Step title="Email" state={state.mail.state} fixedBy={state.mail.fixed_by}>
+              <MailForm />
+            </Step>
+            <Panel title="Ready">
+              <Text size="sm">
+                Buy one of your own products on{' '}
+                <Anchor href={state.storefront_url} target="_blank" rel="noreferrer">
+                  your home page
+                </Anchor>
+                {state.payments.state === 'live'
+                  ? ' and refund it afterwards, because this key charges real cards.'
+                  : ' with a test card: no money moves. The purchase appears under Shop.'}
+              </Text>
+            </Panel>
+          </Stack>
+        )}
+      </Loaded>
+    </Page>
+  )
+}
+
+const LABELS = {
+  live: ['Live', 'pine'],
+  test: ['Test mode', 'pine'],
+  on: ['Connected', 'pine'],
+  sandbox: ['Sandbox', 'brass'],
+  off: ['Not connected', 'gray'],
+} as const
+
+type StepProps = {
+  title: string
+  state: keyof typeof LABELS
+  fixedBy: string | null
+  children: ReactNode
+}
+
+function Step({ title, state, fixedBy, children }: StepProps) {
+  const [label, color] = LABELS[state]
+  return (
+    <Panel title={title} aside={<Badge color={color}>{label}</Badge>}>
+      {fixedBy === null ? (
+        children
+      ) : (
+        <Group gap="xs">
+          <Text size="sm">
+            The environment sets <code>{fixedBy}</code>. Change it there.
+          </Text>
+        </Group>
+      )}
+    </Panel>
+  )
+}
+
+function describePlans({ plans, payments }: SetupState) {
+  if (payments.state === 'sandbox') return 'sandbox'
+  return plans.plans.some(({ prices }) => prices.month || prices.year) ? 'on' : 'off'
+}
+
+function describeModels({ models }: SetupState) {
+  if (models.some(({ state }) => state === 'on')) return 'on'
+  return models.some(({ state }) => state === 'sandbox') ? 'sandbox' : 'off'
+}
