@@ -167,6 +167,39 @@ suite('an allowance belongs to a payment', () => {
     assert.equal(await limit('rita'), 65)
   })
 
+  test('a credit in the second of the purchase carries over what was used before it', async () => {
+    await shop.subscribe(await store.as('cora'), { price: 'price_sandbox_enterprise_yearly' })
+    assert.equal(await buys('cora', 80), true)
+    await shop.portal(await signedIn('cora'), 'change-plan', { price: PRICES.pro })
+    await store.settle()
+    await store.app.service.billing.sync()
+    await after(32 * DAY_MS)
+    assert.deepEqual([(await view('cora')).tier, await limit('cora')], ['pro', 0])
+  })
+
+  test('a disputed upgrade carries over what it opened', async () => {
+    await shop.subscribe(await store.as('dora+x'), { price: PRICES.enterprise })
+    await shop.portal(await store.as('dora+x'), 'cancel-now')
+    await after(32 * DAY_MS)
+    await shop.subscribe(await signedIn('dora+x'), { price: PRICES.pro })
+    await store.settle()
+    await after(HOUR_MS)
+    await change('dora+x', PRICES.enterprise)
+    await store.settle()
+    assert.equal(await buys('dora+x', 70), true)
+    const { processor_customer_id: customer } = await view('dora+x')
+    const [upgrade] = (await shop.processor.charges.list({ customer })).data
+    await shop.press(`/sandbox/processor/charges/${upgrade?.id}/dispute`)
+    await shop.press(`/sandbox/processor/charges/${upgrade?.id}/lose`)
+    await store.settle()
+    await store.app.service.billing.sync()
+    await after(HOUR_MS)
+    await shop.subscribe(await signedIn('dora+x'), { price: PRICES.enterprise })
+    await store.settle()
+    const left = await limit('dora+x')
+    assert.ok(left > 29.5 && left < 30.5, `${left}: 50 of 70 were taken back`)
+  })
+
   test('a change from monthly to yearly carries over usage beyond the paid share', async () => {
     await shop.subscribe(await store.as('mia+x'), { price: PRICES.enterprise })
     await shop.portal(await store.as('mia+x'), 'cancel-now')

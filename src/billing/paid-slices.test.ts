@@ -108,6 +108,22 @@ test('a reversed payment buys nothing', () => {
   assert.deepEqual(shares(line({}), ...up), [['2027-01-15', { pro: 1 }]])
 })
 
+test('a credit in the second of the purchase reduces its slice, and so does a reversed upgrade', () => {
+  const year = { end: NEXT_YEAR, cents: 99_000, tier: 'enterprise' }
+  const [first] = buildSlices([
+    line(year),
+    change('enterprise', -99_000, { start: JAN, end: NEXT_YEAR }),
+    line({}),
+  ])
+  assert.deepEqual([first?.shares, first?.isReduced], [{ pro: 1, enterprise: 0 }, true])
+  const [upgraded] = buildSlices([
+    line({}),
+    change('pro', -1_450, { isKept: false }),
+    change('enterprise', 4_950, { isKept: false }),
+  ])
+  assert.deepEqual([upgraded?.shares, upgraded?.isReduced], [{ pro: 1 }, true])
+})
+
 test('selects the slices that can be spent or overused', () => {
   const months = [
     line({}),

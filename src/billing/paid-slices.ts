@@ -41,10 +41,7 @@ export function buildSlices(lines: readonly PaidLine[]): AllowanceSlice[] {
     // A proration lasts until the end of the period that it changes.
     const changes = lines.filter(
       (line) =>
-        line.isProration &&
-        line.isKept &&
-        line.subscriptionId === whole.subscriptionId &&
-        line.end === whole.end,
+        line.isProration && line.subscriptionId === whole.subscriptionId && line.end === whole.end,
     )
     for (const month of splitMonths(whole)) {
       if (next !== undefined && month.start >= next.start) break
@@ -65,10 +62,11 @@ function buildSlice(month: Span, whole: PaidLine, changes: readonly PaidLine[]):
   const isTrial = whole.cents === 0
   if (whole.isKept) add(whole.tier, 1)
   let isReduced = !whole.isKept
-  for (const { tier, cents, start, end } of changes) {
-    const share = computeOverlap(month, { start, end })
-    add(tier, cents < 0 ? -share : share)
-    if (cents < 0 && share > 0 && start > month.start) isReduced = true
+  for (const { tier, cents, isKept, ...span } of changes) {
+    const share = computeOverlap(month, span)
+    if (isKept) add(tier, cents < 0 ? -share : share)
+    // Regardless of the times: calls may use a slice until the service reads of the change.
+    if ((cents < 0 || !isKept) && share > 0) isReduced = true
   }
   return { ...month, shares, ...(isTrial ? { isTrial } : {}), ...(isReduced ? { isReduced } : {}) }
 }
