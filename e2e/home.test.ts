@@ -251,7 +251,7 @@ test('a conversation is found by its words, renamed, pinned, archived and delete
 
   await t.test('the palette finds words of questions and answers', async () => {
     await page.keyboard.press('Control+K')
-    await page.getByRole('textbox', { name: 'Search' }).fill('violi')
+    await page.getByRole('combobox', { name: 'Search' }).fill('violi')
     const found = page.getByRole('dialog').getByText('Who made the first violin?').first()
     await found.waitFor()
     await found.click()

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { testApp } from '#testing/app.ts'
 import { assertAccessible, openBrowser, signInByForm, visit } from './browser.ts'
+import { uploadDocument } from './conversation.ts'
 
 const menuOf = (page: Page) => page.getByRole('navigation', { name: 'Main' })
 const placesOf = (page: Page) => menuOf(page).getByRole('list', { name: 'Places' })
@@ -88,5 +89,130 @@ test('the menu collapses to icons on a large screen, and stays so', async (t) =>
   await page.getByRole('button', { name: 'Open menu' }).click()
   await menuOf(page).getByText('Customers').waitFor()
   await waitForWidth(200, 300)
+  assert.deepEqual(errors, [])
+})
+
+const paletteOf = (page: Page) => page.getByRole('dialog', { name: 'Search' })
+
+/** Opens the palette and waits until it has the focus, so that no key is lost. */
+async function openPalette(page: Page): Promise<void> {
+  await page.keyboard.press('Control+K')
+  await page
+    .locator('input:focus')
+    .and(page.getByRole('combobox', { name: 'Search' }))
+    .waitFor()
+}
+
+const activeOption = (page: Page, name: string) =>
+  paletteOf(page).locator('[role=option][aria-selected=true]').filter({ hasText: name })
+
+test('the palette finds pages, files and customers by the keyboard alone', async (t) => {
+  const app = await testApp(t, { userApp: true })
+  const root = await app.as('root', { tier: 'pro', superuser: true })
+  const ada = await app.as('ada', { tier: 'pro' })
+  await ada.patch('/api/users/me', { full_name: 'Ada King Lovelace' })
+  await uploadDocument(root, 'Lease of the house.md', 'The deposit is 3,450 euros.')
+  await uploadDocument(ada, 'Lease of Ada.md', 'Nobody else reads this.')
+  const { page, errors } = await visit(await openBrowser(t))
+  await signInByForm(page, app.url, root.email)
+  await placesOf(page).getByText('Run').waitFor()
+
+  await openPalette(page)
+  await assertAccessible(page, 'the palette')
+  await page.keyboard.type('lovel')
+  await activeOption(page, 'Ada King Lovelace').waitFor()
+  await assertAccessible(page, 'the palette with a customer')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`**/customers/${ada.userId}`)
+
+  await openPalette(page)
+  await page.keyboard.type('lease')
+  await paletteOf(page).getByRole('option', { name: 'Lease of the house.md' }).waitFor()
+  await paletteOf(page)
+    .getByText(/^\d+ results?$/)
+    .waitFor({ state: 'attached' })
+  assert.equal(await paletteOf(page).getByText('Lease of Ada').count(), 0)
+  await page.keyboard.press('Escape')
+  await paletteOf(page).waitFor({ state: 'detached' })
+
+  await openPalette(page)
+  await activeOption(page, 'Ada King Lovelace').waitFor()
+  assert.equal(await paletteOf(page).getByRole('group', { name: 'Recent' }).count(), 1)
+  await page.keyboard.type('usage')
+  await activeOption(page, 'Usage').waitFor()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('ArrowUp')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor()
+  assert.deepEqual(errors, [])
+})
+
+test('the palette shows nothing of the user before, and nothing of operators', async (t) => {
+  const app = await testApp(t, { userApp: true })
+  const root = await app.as('root', { tier: 'pro', superuser: true })
+  const ada = await app.as('ada', { tier: 'pro' })
+  await uploadDocument(root, 'Secret plan.md', 'The plan is secret.')
+  const { page, errors } = await visit(await openBrowser(t))
+  await signInByForm(page, app.url, root.email)
+  await openPalette(page)
+  await page.keyboard.type('secret')
+  await activeOption(page, 'Secret plan.md').waitFor()
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'Secret plan.md' }).waitFor()
+  await openPalette(page)
+  await page.keyboard.type('sign out')
+  await activeOption(page, 'Sign out').waitFor()
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`${app.url}/`)
+
+  const admin: string[] = []
+  page.on('request', (request) => {
+    if (request.url().includes('/api/admin/')) admin.push(request.url())
+  })
+  await signInByForm(page, app.url, ada.email)
+  await placesOf(page).getByText('Build').waitFor()
+  await openPalette(page)
+  assert.equal(await paletteOf(page).getByRole('group', { name: 'Recent' }).count(), 0)
+  assert.equal(await paletteOf(page).getByRole('group', { name: 'Run' }).count(), 0)
+  await page.keyboard.type('secret')
+  await paletteOf(page).getByText('No results').waitFor()
+  assert.deepEqual(admin, [])
+  assert.deepEqual(errors, [])
+})
+
+test('? shows the keys, G and a letter change the place, and both can be turned off', async (t) => {
+  const app = await testApp(t, { userApp: true })
+  const root = await app.as('root', { tier: 'pro', superuser: true })
+  const { page, errors } = await visit(await openBrowser(t))
+  await signInByForm(page, app.url, root.email)
+  await placesOf(page).getByText('Run').waitFor()
+  const keys = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
+
+  // The field of the conversation has the focus, and takes the keys itself.
+  const field = page.getByRole('main').getByRole('textbox')
+  await field.focus()
+  await page.keyboard.type('g?')
+  assert.equal(await field.inputValue(), 'g?')
+  assert.equal(await keys.count(), 0)
+
+  await menuOf(page).getByRole('link', { name: 'Library' }).focus()
+  await page.keyboard.press('g')
+  await page.keyboard.press('r')
+  await menuOf(page).getByRole('link', { name: 'Customers' }).waitFor()
+  await page.keyboard.press('Control+B')
+  await menuOf(page).getByRole('button', { name: 'Expand menu' }).waitFor()
+  await page.keyboard.press('?')
+  await keys.getByText('Go to Run').waitFor()
+  await assertAccessible(page, 'the keyboard shortcuts')
+  await keys.getByRole('checkbox').uncheck()
+  await page.keyboard.press('Escape')
+  await keys.waitFor({ state: 'detached' })
+  await page.keyboard.press('?')
+  await page.keyboard.press('g')
+  await page.keyboard.press('h')
+  await page.keyboard.press('Control+B')
+  await menuOf(page).getByRole('button', { name: 'Collapse menu' }).waitFor()
+  assert.equal(await keys.count(), 0)
+  await menuOf(page).getByRole('link', { name: 'Customers' }).waitFor()
   assert.deepEqual(errors, [])
 })

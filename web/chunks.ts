@@ -21,7 +21,7 @@ const CORE = [
 
 /** What every page behind the sign-in needs besides. */
 const SHELL = [
-  'web/src/shell/(?:app-layout|side-menu|menu-items|menu-state|place-switch|use-places|allowance-bar|verify-bar|navigation)',
+  'web/src/shell/(?:app-layout|side-menu|menu-items|menu-state|place-switch|shortcuts|use-places|allowance-bar|verify-bar|navigation)',
   'web/src/conversations/(?:sidebar/(?!local)|parts/(?!pick)|queries|api)',
   'web/src/usage/(?:usage-query|renewal|describe-renewal|days)\\.tsx?',
   'web/src/components/(?:page|toasts)\\.tsx?',

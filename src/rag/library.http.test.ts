@@ -67,3 +67,26 @@ test('the library and the API have the same documents, and the library takes no 
     (await ada.get('/api/rag/documents')).body,
   )
 })
+
+test('files are found by a part of their name, in which % and _ are themselves', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  const eve = await app.as('eve', { tier: 'pro' })
+  for (const source of ['Lease of the house.pdf', 'lease_2025.pdf', '50% off.md', 'Über uns.md'])
+    await ada.post('/api/library/ingest/text', { content: `About ${source}`, metadata: { source } })
+  await eve.post('/api/library/ingest/text', {
+    content: 'Of another user',
+    metadata: { source: 'lease of eve.pdf' },
+  })
+  const find = async (text: string) => {
+    const query = new URLSearchParams({ name_contains: text, sort: 'name' })
+    const { body, headers } = await ada.get(`/api/library/documents?${query}`)
+    assert.equal(headers.get('x-total-count'), String(body.length))
+    return body.map(({ source }: { source: string }) => source)
+  }
+  assert.deepEqual(await find('LEASE'), ['Lease of the house.pdf', 'lease_2025.pdf'])
+  assert.deepEqual(await find('e_2'), ['lease_2025.pdf'])
+  assert.deepEqual(await find('0%'), ['50% off.md'])
+  assert.deepEqual(await find('Über'), ['Über uns.md'])
+  assert.deepEqual(await find('\\'), [])
+})

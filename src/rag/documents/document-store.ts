@@ -3,7 +3,7 @@
  * the job's starts with the user.
  */
 import '../tables.ts'
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import { type Db, forUpdate } from '#platform/db/db.ts'
 import { prepared } from '#platform/db/prepared.ts'
 import { readMemberships } from '../collections/collection-store.ts'
@@ -255,13 +255,15 @@ export type DocumentPage = DocumentNames & {
    * The last document of the page before; the next page does not shift when newer documents arrive.
    */
   after?: DocumentPlace | null
+  /** Only documents whose name contains this. SQLite ignores the case of ASCII letters only. */
+  nameContains?: string | undefined
   /** Only documents in this collection. */
   collection?: string | undefined
 }
 
 export async function listDocumentRows(db: Db, userId: string, page: DocumentPage) {
   const { limit, offset = 0, after = null, order = NEWEST_FIRST } = page
-  const { externalId, source, collection } = page
+  const { externalId, source, nameContains, collection } = page
   let mine = db.selectFrom('rag_documents').where('user_id', '=', userId)
   if (source !== undefined) mine = mine.where('source', '=', source)
   if (externalId !== undefined) {
@@ -271,6 +273,10 @@ export async function listDocumentRows(db: Db, userId: string, page: DocumentPag
         .where('user_id', '=', userId)
         .where('external_id', '=', externalId),
     )
+  }
+  if (nameContains !== undefined) {
+    const pattern = `%${nameContains.replace(/[\\%_]/g, '\\$&')}%`
+    mine = mine.where(sql<boolean>`${NAME_KEY} like lower(${pattern}) escape '\\'`)
   }
   if (collection !== undefined) {
     mine = mine.where('id', 'in', ({ selectFrom }) =>

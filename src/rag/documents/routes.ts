@@ -180,6 +180,14 @@ export function documentRoutes(
           limit: Type.Integer({ default: 100, minimum: 1, maximum: 1_000 }),
           offset: Type.Integer({ default: 0, minimum: 0, maximum: 2_147_483_647 }),
           collection: Type.Optional(Uuid),
+          name_contains: Type.Optional(
+            Type.String({
+              minLength: 1,
+              maxLength: 254,
+              pattern: NO_NUL,
+              description: 'A part of the name, without regard to the case of ASCII letters.',
+            }),
+          ),
           sort: Type.Optional(
             Named('DocumentSort', {
               ...OneOf(...SORTS),
@@ -207,12 +215,13 @@ export function documentRoutes(
     },
     async (request, reply) => {
       const { limit, offset, external_id: externalId, source, collection } = request.query
+      const { name_contains: nameContains } = request.query
       const { userId } = requireCaller(request)
       const order = readOrder(request.query)
       const after =
         request.query.cursor === undefined ? null : readDocumentCursor(order, request.query.cursor)
       if (collection !== undefined) await requireCollections(deps.db, userId, [collection])
-      const page = { limit, offset, externalId, source, collection, order, after }
+      const page = { limit, offset, externalId, source, nameContains, collection, order, after }
       const { documents, total, cursor } = await listDocuments(deps.db, userId, page)
       reply.header('x-total-count', String(total))
       if (cursor !== null) reply.header('x-next-cursor', cursor)

@@ -3707,6 +3707,7 @@ export type Paths = {
         limit?: number
         offset?: number
         collection?: string
+        name_contains?: string
         sort?: DocumentSort
         direction?: SortDirection
         cursor?: string
@@ -3759,6 +3760,7 @@ export type Paths = {
         limit?: number
         offset?: number
         collection?: string
+        name_contains?: string
         sort?: DocumentSort
         direction?: SortDirection
         cursor?: string

@@ -15,6 +15,14 @@ export const recentFilesQuery = queryOptions({
   queryFn: ({ signal }) => readPage({ limit: RECENT }, signal),
 })
 
+/** The newest files whose names contain a text. */
+export function foundFilesQuery(text: string, limit: number) {
+  return queryOptions({
+    queryKey: ['documents', 'named', text, limit],
+    queryFn: ({ signal }) => readPage({ limit, name_contains: text }, signal),
+  })
+}
+
 /** Pages of files in an order. */
 export function filesQuery({ sort, collection }: FileOrder) {
   return infiniteQueryOptions({
@@ -42,6 +50,7 @@ export const storageQuery = queryOptions({
 
 type PageQuery = {
   limit: number
+  name_contains?: string
   sort?: FileOrder['sort']
   collection?: string | undefined
   cursor?: string | undefined

@@ -34,7 +34,12 @@ export const PLACES: readonly Place[] = [
 ]
 
 export const WORK: readonly NavItem[] = [
-  { to: '/home', label: 'New', icon: IconPencilPlus, about: 'Ask a model or your documents' },
+  {
+    to: '/home',
+    label: 'New conversation',
+    icon: IconPencilPlus,
+    about: 'Ask a model or your documents',
+  },
   { to: '/library', label: 'Library', icon: IconFiles, about: 'Your files and collections' },
 ]
 

@@ -4,13 +4,15 @@ import { OfflineBar } from '../components/offline.tsx'
 import { useBooted } from './booted.ts'
 import { onPaletteOpen } from './palette-events.ts'
 
-const Palette = lazy(() => import('./palette.tsx').then(({ Palette }) => ({ default: Palette })))
+const Palette = lazy(() =>
+  import('./palette/palette.tsx').then(({ Palette }) => ({ default: Palette })),
+)
 
 /** Skip link, command palette (loaded when first opened) and offline bar of every page. */
 export function Root() {
   useBooted()
-  const [openCount, setOpenCount] = useState(0)
-  const open = useCallback(() => setOpenCount((n) => n + 1), [])
+  const [isOpen, setIsOpen] = useState(false)
+  const open = useCallback(() => setIsOpen(true), [])
   useEffect(() => onPaletteOpen(open), [open])
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
@@ -28,9 +30,9 @@ export function Root() {
         Skip to content
       </a>
       <Outlet />
-      {openCount > 0 && (
+      {isOpen && (
         <Suspense>
-          <Palette openCount={openCount} />
+          <Palette onClose={() => setIsOpen(false)} />
         </Suspense>
       )}
       <OfflineBar />

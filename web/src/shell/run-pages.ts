@@ -2,8 +2,13 @@ import {
   IconBuildingStore,
   IconCoin,
   IconCpu,
+  IconDiscount,
   IconHourglass,
+  IconInbox,
+  IconPackage,
   IconPlugConnected,
+  IconReceipt,
+  IconScale,
   IconShieldCog,
   IconSunHigh,
   IconUsers,
@@ -32,4 +37,13 @@ export const RUN: readonly NavItem[] = [
   { to: '/run/models', label: 'Models', icon: IconCpu, about: 'Vendors, prices, switches' },
   { to: '/admin', label: 'Admin', icon: IconShieldCog, about: 'Jobs, invitations, audit' },
   { to: '/run/setup', label: 'Setup', icon: IconPlugConnected, about: 'Stripe, models, email' },
+]
+
+/** Pages of Run that the palette finds besides. */
+export const RUN_PARTS: readonly NavItem[] = [
+  { to: '/shop/orders', label: 'Orders', icon: IconReceipt, about: 'Purchases and refunds' },
+  { to: '/shop/products', label: 'Products', icon: IconPackage, about: 'Prices and releases' },
+  { to: '/shop/discounts', label: 'Discounts', icon: IconDiscount, about: 'Codes and sales' },
+  { to: '/shop/inbox', label: 'Inbox', icon: IconInbox, about: 'Messages of customers' },
+  { to: '/shop/disputes', label: 'Disputes', icon: IconScale, about: 'Disputed payments' },
 ]

@@ -18,10 +18,15 @@ import { UserContext } from '../session/user.ts'
 import { MenuItems } from './menu-items.tsx'
 import { useMenuState } from './menu-state.ts'
 import { BUILD, findPlace, OWN, type PlaceName, WORK } from './navigation.ts'
-import { openPalette } from './palette-events.ts'
+import { onKeysOpen, openPalette } from './palette-events.ts'
 import { PlaceSwitch } from './place-switch.tsx'
+import { useShortcuts } from './shortcuts.ts'
 import classes from './side-menu.module.css'
 import { usePlaces } from './use-places.ts'
+
+const KeysDialog = lazy(() =>
+  import('./keys-dialog.tsx').then(({ KeysDialog }) => ({ default: KeysDialog })),
+)
 
 const RunMenu = lazy(() => import('./run-menu.tsx').then(({ RunMenu }) => ({ default: RunMenu })))
 
@@ -39,6 +44,9 @@ export function SideMenu({ user, isOpen, onClose, onSwitch }: SideMenuProps) {
   const { isCollapsed, toggle } = useMenuState()
   const places = usePlaces(user)
   const place = usePlace()
+  const [showsKeys, setShowsKeys] = useState(false)
+  useShortcuts(places, toggle)
+  useEffect(() => onKeysOpen(() => setShowsKeys(true)), [])
   useEffect(() => {
     if (!isOpen) return
     menu.current?.querySelector('button')?.focus()
@@ -87,6 +95,11 @@ export function SideMenu({ user, isOpen, onClose, onSwitch }: SideMenuProps) {
         </div>
         {user && <Account user={user} />}
       </nav>
+      {showsKeys && (
+        <Suspense>
+          <KeysDialog places={places} onClose={() => setShowsKeys(false)} />
+        </Suspense>
+      )}
     </>
   )
 }
