@@ -21,7 +21,7 @@ const PAGES = [
   '/account?tab=security',
   '/account?tab=data',
   '/admin',
-  '/admin?tab=switches',
+  '/run/models',
 ]
 
 test('every page of the app names only the operator’s product', async (t) => {

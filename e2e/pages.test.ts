@@ -68,10 +68,15 @@ const APP_PAGES = [
   '/account?tab=sessions',
   '/account?tab=data',
   '/admin',
-  '/admin?group_by=vendor',
-  '/admin?tab=money',
-  '/admin?tab=jobs',
-  '/admin?tab=switches',
+  '/run/models',
+  '/run/models?q=gpt&vendor=openai',
+  '/run/today',
+  '/run/money',
+  '/run/money?view=movements',
+  '/run/money?view=invoices',
+  '/run/money?view=changes',
+  '/run/money?view=usage&group_by=vendor',
+  '/run/money?view=processor',
   '/admin?tab=invitations',
   '/admin?tab=audit',
   '/customers',
@@ -234,7 +239,7 @@ test('numbers fit their cards on a tablet', async (t) => {
   await signInByForm(page, base, root.email)
   for (const width of [390, 768, 820, 1024, 1440]) {
     await page.setViewportSize({ width, height: 1180 })
-    for (const path of ['/usage', '/admin', '/dashboard']) {
+    for (const path of ['/usage', '/run/today', '/run/money?view=usage', '/dashboard']) {
       await page.goto(`${base}${path}`)
       await page.getByRole('heading', { level: 1 }).waitFor()
       await page.locator('html:not(:has([aria-busy=true]))').waitFor({ state: 'attached' })

@@ -19,12 +19,15 @@ import { adminDiscountRoutes } from './discount-routes.ts'
 import { adminDisputeRoutes } from './dispute-routes.ts'
 import { adminInboxRoutes } from './inbox-routes.ts'
 import { adminMetricRoutes } from './metric-routes.ts'
+import { adminModelRoutes } from './model-routes.ts'
+import { adminMoneyRoutes } from './money-routes.ts'
 import { adminProblem } from './problems.ts'
 import { adminProductRoutes } from './product-routes.ts'
 import { adminPurchaseRoutes } from './purchase-routes.ts'
 import { adminReleaseRoutes } from './release-routes.ts'
 import { adminRoutes } from './routes.ts'
 import { adminSwitchRoutes } from './switch-routes.ts'
+import { adminTimeRoutes, type TimeMachine } from './time-routes.ts'
 import { adminUsageRoutes } from './usage-routes.ts'
 
 type Needs = {
@@ -34,6 +37,8 @@ type Needs = {
   ai: Pick<Ai, 'gateway'>
   /** Null: billing is not configured. */
   processor: Processor | null
+  /** Null: the clock cannot be moved. */
+  timeMachine: TimeMachine | null
 }
 
 export function createAdmin(
@@ -42,7 +47,7 @@ export function createAdmin(
     'config' | 'db' | 'dialect' | 'databaseAddress' | 'clock' | 'jobs' | 'bus' | 'secrets' | 'log'
   > &
     ProductDeps,
-  { identity, billing, switches, ai, processor }: Needs,
+  { identity, billing, switches, ai, processor, timeMachine }: Needs,
 ): Room {
   emailDeadJobs(platform)
   const uploads = createTemporaryFiles(join(platform.config.dataDir, 'tmp'), { memoryBytes: 0 })
@@ -64,7 +69,9 @@ export function createAdmin(
       adminRoutes(app, { ...platform, identity })
       adminCustomerRoutes(app, { ...platform, identity, billing })
       adminUsageRoutes(app, platform)
+      adminModelRoutes(app, platform, ai)
       adminMetricRoutes(app, platform)
+      adminMoneyRoutes(app, platform)
       adminSwitchRoutes(app, platform, { switches, ai })
       adminBillingRoutes(app, platform, billing)
       adminProductRoutes(app, platform)
@@ -72,6 +79,7 @@ export function createAdmin(
       adminPurchaseRoutes(app, platform, billing)
       adminDisputeRoutes(app, platform)
       adminInboxRoutes(app, platform)
+      adminTimeRoutes(app, platform, timeMachine)
       adminDiscountRoutes(app, { ...platform, processor })
     },
     close: () => uploads.close(),

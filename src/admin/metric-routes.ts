@@ -8,17 +8,15 @@ import {
 import { findEmails } from '#identity/admin/administration.ts'
 import type { App } from '#platform/http/app.ts'
 import { encodeCursor, readCursor } from '#platform/http/keyset.ts'
-import type { Described } from '#platform/http/openapi.ts'
 import { Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import { invalid } from '#platform/problems.ts'
-import { countDays, Day, readSpan, type Span } from '#usage/span.ts'
 import { METRICS, type MetricName } from './metrics/measures.ts'
 import { formatMetricsCsv, readMetrics } from './metrics/metrics.ts'
+import { describeCsv, readMetricSpan, SPAN } from './metrics/query.ts'
 import { INTERVALS } from './metrics/windows.ts'
 
 const tags = ['admin']
-const DAYS_MAX = 366
 
 const LINE = {
   name: Named('MetricName', OneOf(...METRICS)),
@@ -28,7 +26,6 @@ const LINE = {
 const Value = Nullable(Type.Number({ description: 'Null when unknown, such as a rate of nothing' }))
 const Totals = Type.Array(Type.Object({ ...LINE, value: Value }, { title: 'MetricTotal' }))
 
-const SPAN = { from: Type.Optional(Day), to: Type.Optional(Day) }
 const MetricQuery = Type.Object({
   ...SPAN,
   interval: Type.Optional(Named('MetricInterval', OneOf(...INTERVALS))),
@@ -36,15 +33,6 @@ const MetricQuery = Type.Object({
     Type.String({ maxLength: 500, description: 'Names separated by commas; all by default' }),
   ),
 })
-
-const CSV: Described = {
-  replies: {
-    200: {
-      description: 'A CSV file (RFC 4180): one line for each interval, money in units.',
-      content: { 'text/csv': Type.Unsafe<unknown>({ type: 'string' }) },
-    },
-  },
-}
 
 export function adminMetricRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'clock'>): void {
   app.get(
@@ -94,7 +82,12 @@ export function adminMetricRoutes(app: App, { db, clock }: Pick<Platform, 'db' |
         summary: 'Download metrics as CSV',
         querystring: MetricQuery,
       },
-      config: { access: 'superuser', described: CSV },
+      config: {
+        access: 'superuser',
+        described: describeCsv(
+          'A CSV file (RFC 4180): one line for each interval, money in units.',
+        ),
+      },
     },
     async ({ query }, reply) => {
       const span = readMetricSpan(clock, query)
@@ -164,16 +157,6 @@ const Changes = Type.Object({
   ),
   next_cursor: Nullable(Type.String()),
 })
-
-function readMetricSpan(
-  clock: Platform['clock'],
-  query: { from?: string | undefined; to?: string | undefined },
-): Span {
-  const span = readSpan(clock, query)
-  if (countDays(span) > DAYS_MAX)
-    throw invalid(['query', 'from'], `Should be at most ${DAYS_MAX} days before 'to'`)
-  return span
-}
 
 function readNames(names: string | undefined): MetricName[] {
   if (names === undefined) return [...METRICS]

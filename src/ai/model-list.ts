@@ -81,7 +81,7 @@ export function listModels(ai: AiConfig, access: ModelAccess): ListedModel[] {
   ]
 }
 
-function describeModel(ai: AiConfig, route: Route): Omit<ListedModel, 'id' | 'isDefault'> {
+export function describeModel(ai: AiConfig, route: Route): Omit<ListedModel, 'id' | 'isDefault'> {
   const known = findKnownModel(ai, route.vendor, route.model)
   const kind = known?.kind ?? 'chat'
   return {

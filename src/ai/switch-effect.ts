@@ -1,22 +1,18 @@
 // Previews the effect of switching off a model or a vendor: the new route of its calls, and their
 // price.
-import { findKnownModel, type Route } from '#models/catalogue.ts'
-import { Problem } from '#platform/problem.ts'
+import type { Route } from '#models/catalogue.ts'
 import type { LiveSwitches } from '#switches/live.ts'
 import { computeCost } from './cost.ts'
-import { chooseRoute, findRoutes, listVendorsBySlot, type RoutingConfig } from './routing.ts'
+import {
+  EVERY_MODEL,
+  findFirstRoute,
+  formatName,
+  listKnownRoutes,
+  type ModelUse,
+  sumByListedName,
+} from './known-routes.ts'
+import { chooseRoute, type RoutingConfig } from './routing.ts'
 import { createSwitchCheck } from './switched-off.ts'
-
-/** The usage of a model over some days. */
-export type ModelUse = {
-  vendor: string
-  model: string
-  requests: number
-  prompt_tokens: number
-  cached_tokens: number
-  completion_tokens: number
-  cost_nanos: number
-}
 
 /** Models are named `vendor/model`. */
 export type SwitchEffect = {
@@ -38,9 +34,6 @@ export type SwitchEffect = {
 
 type Subject = { kind: 'model' | 'vendor'; subject: string }
 type Needs = { config: RoutingConfig; live: Pick<LiveSwitches, 'reasonFor' | 'models'> }
-
-/** Access to every model, since a plan's or a key's own list can only exclude more. */
-const EVERY_MODEL = { tier: '' }
 
 /** `recentUses`: the usage of the last `days` days. */
 export function computeSwitchEffect(
@@ -97,31 +90,6 @@ export function computeSwitchEffect(
   }
 }
 
-/** Vendors report a model with its date. */
-function sumByListedName(ai: RoutingConfig, recentUses: readonly ModelUse[]): ModelUse[] {
-  const sums = new Map<string, ModelUse>()
-  for (const use of recentUses) {
-    if (!Object.hasOwn(ai.vendors, use.vendor)) continue
-    const model = findKnownModel(ai, use.vendor, use.model)?.id ?? use.model
-    const name = `${use.vendor}/${model}`
-    const sum = sums.get(name)
-    if (sum === undefined) {
-      sums.set(name, { ...use, model })
-      continue
-    }
-    for (const part of SUMMED) sum[part] += use[part]
-  }
-  return [...sums.values()]
-}
-
-const SUMMED = [
-  'requests',
-  'prompt_tokens',
-  'cached_tokens',
-  'completion_tokens',
-  'cost_nanos',
-] as const
-
 function addSwitch(
   { reasonFor, models }: Needs['live'],
   { kind, subject }: Subject,
@@ -133,30 +101,6 @@ function addSwitch(
       reasonFor(reasonKind, name) ?? (reasonKind === kind && name === subject ? '' : undefined),
   }
 }
-
-/** Returns listed and recently used models of vendors that have a key. */
-function listKnownRoutes(ai: RoutingConfig, uses: readonly ModelUse[]): Route[] {
-  const configured = listVendorsBySlot(ai).filter(({ apiKey }) => apiKey !== null)
-  const listed = configured.flatMap(({ name: vendor, defaultModel, models }) =>
-    [defaultModel, ...models.map(({ id }) => id)].map((model) => ({ vendor, model })),
-  )
-  const used = uses.filter(({ vendor }) => configured.some(({ name }) => name === vendor))
-  const all = [...listed, ...used.map(({ vendor, model }) => ({ vendor, model }))]
-  return [...new Map(all.map((route) => [`${route.vendor}/${route.model}`, route])).values()]
-}
-
-/** Returns null if the call would be rejected. */
-function findFirstRoute(ai: RoutingConfig, first: Route): Route | null {
-  try {
-    return findRoutes(ai, EVERY_MODEL, first)[0]
-  } catch (error) {
-    if (error instanceof Problem) return null
-    throw error
-  }
-}
-
-const formatName = (route: Route | null | undefined) =>
-  route == null ? null : `${route.vendor}/${route.model}`
 
 /** Assumes three prompt tokens per answer token for a model without recent calls. */
 const USUAL_CALL = { prompt: 900, completion: 300, cached: 0, cacheWrites: 0 }

@@ -108,6 +108,8 @@ export async function createService(
     }),
   )
   const localEmbedder = add(createLocalEmbedder())
+  const sandbox =
+    config.sandbox.on && config.serve.has('api') ? openSandbox(platform, localEmbedder) : null
   const ai = add(
     createAi(platform, { ledger: usage.ledger, localEmbedder, switches: switches.live }),
   )
@@ -125,7 +127,14 @@ export async function createService(
   add(
     createAdmin(
       { ...platform, productList: shop.productList, products: shop.products },
-      { identity, billing, switches: switches.live, ai, processor },
+      {
+        identity,
+        billing,
+        switches: switches.live,
+        ai,
+        processor,
+        timeMachine: sandbox?.timeMachine.canMove ? sandbox.timeMachine : null,
+      },
     ),
   )
 
@@ -142,8 +151,6 @@ export async function createService(
   }
   const state = { draining: false }
   const { userApp = true } = options
-  const sandbox =
-    config.sandbox.on && config.serve.has('api') ? openSandbox(platform, localEmbedder) : null
   const connections = createConnectionLimit(platform)
   const { api, storefront, health } = await createServers(platform, {
     connections,

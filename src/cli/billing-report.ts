@@ -6,7 +6,6 @@
 import { countCancellationReasons } from '#billing/cancellations.ts'
 import {
   type CustomerRevenue,
-  listMovements,
   type PlanRevenue,
   type Revenue,
   sumRevenueByCustomer,
@@ -16,8 +15,8 @@ import type { Config } from '#config/config.ts'
 import { findEmails } from '#identity/admin/administration.ts'
 import type { Db } from '#platform/db/db.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
+import { exportMovements } from '#storefront/orders/movement-csv.ts'
 import { ProductList } from '#storefront/products/product-list.ts'
-import { formatCsvLine } from '#usage/csv.ts'
 import { readArchivedCost, sumAllUsage, sumUsersUsage } from '#usage/operator-sums.ts'
 
 const TOP_CUSTOMERS = 10
@@ -86,58 +85,16 @@ export async function printReport({ db, config, print }: ReportDeps, month: stri
   )
 }
 
-const CSV_HEAD = 'date,type,id,payment,invoice,customer,sold,currency,amount,tax,net'
-
-/**
- * Prints each payment, refund, lost dispute and fee of a month as CSV (RFC 4180), in units of its
- * currency. Money that leaves the seller is negative.
- */
+/** Prints each payment, refund, lost dispute and fee of a month as CSV. */
 export async function printMovements(
   { db, config, print }: ReportDeps,
   month: string,
 ): Promise<void> {
   const span = parseMonth(month)
   if (!span) throw new Error(`--month needs a month such as 2026-09, not '${month}'`)
-  const movements = await listMovements(db, span)
-  const userIds = movements.flatMap(({ user_id }) => user_id ?? [])
-  const emails = await findEmails(db, [...new Set(userIds)])
   const productList = await ProductList.read({ db, config })
-  print(CSV_HEAD)
-  for (const {
-    at,
-    type,
-    id,
-    payment_id,
-    invoice,
-    user_id,
-    kind,
-    tier,
-    currency,
-    ...cents
-  } of movements) {
-    const sold =
-      kind === 'purchase' ? productList.getName(tier ?? '') : `Plan ${planName(config, tier)}`
-    const amounts = [cents.amount_cents, cents.tax_cents, cents.amount_cents - cents.tax_cents]
-    const shown = amounts.map((one) => inUnits(one, currency))
-    const customer = emails.get(user_id ?? '') ?? ''
-    print(
-      formatCsvLine([
-        at,
-        type,
-        id,
-        payment_id,
-        invoice,
-        customer,
-        sold,
-        currency,
-        ...shown,
-      ]).trimEnd(),
-    )
-  }
+  for await (const line of exportMovements({ db, config, productList }, span)) print(line.trimEnd())
 }
-
-const planName = (config: Config, tier: string | null): string =>
-  config.catalogue.plans.find((plan) => plan.tier === tier)?.name ?? tier ?? 'unknown'
 
 const MONEY_HEADS = ['revenue', 'refunds', 'lost disputes', 'tax', 'fees', 'model cost', 'margin']
 

@@ -226,3 +226,8 @@ function linked(text: string): Html[] {
   parts.push(html`${text.slice(from)}`)
   return parts
 }
+
+/** Returns the emails that arrived after a position, oldest first. */
+export function listMailsAfter(db: SandboxDatabase, seq: number): Mail[] {
+  return db.prepare('select * from mails where seq > ? order by seq').all(seq) as Mail[]
+}

@@ -19,6 +19,7 @@ import { OPEN } from './route.ts'
 import type { Endpoint } from './stripe/deps.ts'
 import { createProcessor } from './stripe/processor.ts'
 import type { Hands } from './stripe/time-travel.ts'
+import { createTimeMachine } from './time-machine.ts'
 
 export type SandboxNeeds = {
   dataDir: string
@@ -46,6 +47,7 @@ export type Sandbox = {
   watch: onRequestHookHandler | null
   /** Register under the prefix `/sandbox`. */
   routes: (app: FastifyInstance) => Promise<void>
+  timeMachine: ReturnType<typeof createTimeMachine>
   /** Starts deliveries; call it when the product listens. */
   start: () => void
   close: () => Promise<void>
@@ -75,6 +77,7 @@ export function createSandbox(needs: SandboxNeeds): Sandbox {
   })
 
   return {
+    timeMachine: createTimeMachine(processor.deps, processor.time),
     watch: needs.open ? null : guard.watch,
     async routes(app) {
       app.addHook('onRequest', guard.admit)

@@ -466,6 +466,9 @@ async function administer(walk: Walk): Promise<void> {
   await root.get('/api/admin/metrics?names=mrr,revenue,gross_margin&interval=month')
   await root.get('/api/admin/metrics.csv?names=revenue,signups&interval=month')
   await root.get('/api/admin/subscription-changes')
+  await root.get('/api/admin/movements?type=payment&limit=2')
+  await root.get('/api/admin/movements.csv')
+  await root.get('/api/admin/invoices?limit=2')
   const { users } = (await root.get('/api/admin/users?limit=2')).body
   await createCalls(walk, 'storefront', root.headers).get('/metrics')
   await root.patch(`/api/admin/users/${users[1].id}`, {
@@ -485,6 +488,7 @@ async function administer(walk: Walk): Promise<void> {
   await root.delete(`/api/admin/invitations?email=${walk.mailOf('grace')}`)
   await root.get('/api/admin/audit?limit=2')
 
+  await root.get('/api/admin/models')
   await root.get('/api/admin/brand')
   const brand = { name: 'Zebra', colours: { primary: '#1d4ed8' } }
   await root.put('/api/admin/brand', brand)
@@ -505,6 +509,11 @@ async function administer(walk: Walk): Promise<void> {
   await root.post(`/api/admin/jobs/${dead[0].id}/retry`)
   await root.get('/api/admin/billing/disagreements')
   await root.post('/api/admin/billing/sync')
+  await app.settle()
+  await root.get('/api/admin/time-machine')
+  await root.post('/api/admin/time-machine', {
+    to: new Date(app.clock.ms() + MINUTE_MS).toISOString(),
+  })
 }
 
 /** A superuser finds a subscriber, refunds a part of their payment and signs them out. */

@@ -10,7 +10,14 @@ import {
 import type { ComponentType } from 'react'
 import type { USER_APP_PATHS } from '#app/user-app-paths.ts'
 import { createOfflineProblem } from './api/problem.ts'
-import type { AllUsageGrouping, SubscriptionStatus } from './api/types.ts'
+import type {
+  AllUsageGrouping,
+  InvoiceStatus,
+  MetricInterval,
+  MovementType,
+  SubscriptionChangeKind,
+  SubscriptionStatus,
+} from './api/types.ts'
 import { session } from './session/browser-session.ts'
 import { parseReturnPath } from './session/return-path.ts'
 import { ErrorPage } from './shell/error-page.tsx'
@@ -328,19 +335,15 @@ const appPages = [
     validateSearch: (
       search,
     ): {
-      tab?: 'money' | 'jobs' | 'switches' | 'invitations' | 'audit' | undefined
+      tab?: 'invitations' | 'audit' | undefined
       user?: string | undefined
       action?: string | undefined
       page?: number | undefined
-      days?: 7 | 90 | undefined
-      group_by?: AllUsageGrouping | undefined
     } => ({
-      tab: parseChoice(search.tab, ['money', 'jobs', 'switches', 'invitations', 'audit']),
+      tab: parseChoice(search.tab, ['invitations', 'audit']),
       user: parseText(search.user),
       action: parseText(search.action),
       page: parseNumber(search.page, 1, 1_000_000),
-      days: Number(search.days) === 7 ? 7 : Number(search.days) === 90 ? 90 : undefined,
-      group_by: parseChoice(search.group_by, ['vendor', 'model', 'plan', 'user', 'outcome']),
     }),
     component: lazyPage(() => import('./admin/admin-page.tsx'), 'AdminPage'),
   }),
@@ -351,15 +354,35 @@ const appPages = [
   }),
 ] as const
 
-const customersLayout = createRoute({
+const runLayout = createRoute({
   getParentRoute: () => appLayout,
-  id: 'customers',
-  component: lazyPage(() => import('./customers/customers-layout.tsx'), 'CustomersLayout'),
+  id: 'run',
+  component: lazyPage(() => import('./run/run-layout.tsx'), 'RunLayout'),
 })
 
-const customerPages = [
+const runPages = [
   createRoute({
-    getParentRoute: () => customersLayout,
+    getParentRoute: () => runLayout,
+    path: '/run/models',
+    validateSearch: (search): { q?: string | undefined; vendor?: string | undefined } => ({
+      q: parseText(search.q),
+      vendor: parseText(search.vendor),
+    }),
+    component: lazyPage(() => import('./models/models-page.tsx'), 'ModelsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => runLayout,
+    path: '/run/today',
+    component: lazyPage(() => import('./money/today-page.tsx'), 'TodayPage'),
+  }),
+  createRoute({
+    getParentRoute: () => runLayout,
+    path: '/run/money',
+    validateSearch: parseMoney,
+    component: lazyPage(() => import('./money/money-page.tsx'), 'MoneyPage'),
+  }),
+  createRoute({
+    getParentRoute: () => runLayout,
     path: '/customers',
     validateSearch: (
       search,
@@ -377,12 +400,17 @@ const customerPages = [
     component: lazyPage(() => import('./customers/customers-page.tsx'), 'CustomersPage'),
   }),
   createRoute({
-    getParentRoute: () => customersLayout,
+    getParentRoute: () => runLayout,
     path: '/customers/$id',
     validateSearch: (search): { about?: 'money' | 'account' | 'calls' | undefined } => ({
       about: parseChoice(search.about, ['money', 'account', 'calls']),
     }),
     component: lazyPage(() => import('./customers/customer-page.tsx'), 'CustomerPage'),
+  }),
+  createRoute({
+    getParentRoute: () => runLayout,
+    path: '/run/time-machine',
+    component: lazyPage(() => import('./time-machine/time-machine-page.tsx'), 'TimeMachinePage'),
   }),
 ] as const
 
@@ -471,7 +499,7 @@ export const router = createRouter({
     publicLayout.addChildren(publicPages),
     appLayout.addChildren([
       ...appPages,
-      customersLayout.addChildren(customerPages),
+      runLayout.addChildren(runPages),
       shopLayout.addChildren(shopPages),
     ]),
   ]),
@@ -522,6 +550,22 @@ function lazyPage<T extends Record<string, ComponentType>, K extends keyof T>(
 
 function redirectHome(): void {
   throw redirect({ to: '/home' })
+}
+
+type MoneySearch = {
+  view?: 'movements' | 'invoices' | 'changes' | 'usage' | 'processor' | undefined
+  days?: number | undefined
+  interval?: MetricInterval | undefined
+  metric?: string | undefined
+  type?: MovementType | undefined
+  kind?: SubscriptionChangeKind | undefined
+  status?: InvoiceStatus | undefined
+  group_by?: AllUsageGrouping | undefined
+}
+
+/** The service checks the filters: this file loads with every page, so it stays short. */
+function parseMoney({ days, ...search }: Record<string, unknown>): MoneySearch {
+  return { ...search, days: parseNumber(days, 1, 365) }
 }
 
 function parsePassage(search: Record<string, unknown>): {

@@ -8,6 +8,7 @@ import type { Stripe } from 'stripe'
 import { lockUser } from '#identity/users.ts'
 import type { Instant } from '#platform/clock.ts'
 import { type Db, forUpdate, transaction } from '#platform/db/db.ts'
+import type { Place } from '#platform/http/keyset.ts'
 import { toInstant } from '../accounts.ts'
 import { findOwnerId } from '../customers.ts'
 import { readPrices } from '../deals.ts'
@@ -139,6 +140,44 @@ export async function findInvoice(
 ): Promise<InvoiceRow | null> {
   const row = db.selectFrom('invoices').selectAll().where('id', '=', id)
   return (await (lock ? forUpdate(db, row) : row).executeTakeFirst()) ?? null
+}
+
+export const INVOICE_STATUSES = ['draft', 'open', 'paid', 'void', 'uncollectible'] as const
+export type InvoiceStatus = (typeof INVOICE_STATUSES)[number]
+
+/** Lists at most `limit` invoices of all users after a place, newest first. */
+export function listAllInvoices(
+  db: Db,
+  {
+    status,
+    after,
+    limit,
+  }: { status: InvoiceStatus | undefined; after: Place | null; limit: number },
+) {
+  return db
+    .selectFrom('invoices')
+    .select([
+      'id',
+      'number',
+      'user_id',
+      'tier',
+      'status',
+      'total_cents',
+      'paid_cents',
+      'currency',
+      'created_at',
+      'payment_id',
+    ])
+    .$if(status !== undefined, (query) => query.where('status', '=', status ?? ''))
+    .$if(after !== null, (query) =>
+      query.where((e) =>
+        e(e.refTuple('created_at', 'id'), '<', e.tuple(after?.at ?? '', after?.id ?? '')),
+      ),
+    )
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
 }
 
 /** Returns true when the listed invoice would change nothing in the saved row. */

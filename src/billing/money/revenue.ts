@@ -8,6 +8,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Instant } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import { formatUtcDay } from '#platform/db/time.ts'
+import type { Place } from '#platform/http/keyset.ts'
 
 export type Revenue = {
   currency: string
@@ -93,11 +94,32 @@ export async function listMovements(db: Db, span: Months): Promise<Movement[]> {
   const { rows } = await sql<Movement>`
     select *, (select max(i.number) from invoices i where i.payment_id = moved.payment_id) as invoice
     from (${selectMovements(span)}) as moved order by at, id, type desc`.execute(db)
-  return rows.map((row) => ({
-    ...row,
-    amount_cents: Number(row.amount_cents),
-    tax_cents: Number(row.tax_cents),
-  }))
+  return rows.map(toMovement)
+}
+
+const toMovement = (row: Movement): Movement => ({
+  ...row,
+  amount_cents: Number(row.amount_cents),
+  tax_cents: Number(row.tax_cents),
+})
+
+/** Fees belong to one of the other movements. */
+export const MOVEMENT_TYPES = ['payment', 'refund', 'dispute'] as const
+export type ListedType = (typeof MOVEMENT_TYPES)[number]
+
+/** Lists at most `limit` movements after a place, newest first; without a type, all but fees. */
+export async function listMovementPage(
+  db: Db,
+  span: Months,
+  { type, after, limit }: { type: ListedType | undefined; after: Place | null; limit: number },
+): Promise<Movement[]> {
+  const isWanted = type === undefined ? sql`type <> 'fee'` : sql`type = ${type}`
+  const isAfter = after === null ? sql`` : sql`and (at, id) < (${after.at}, ${after.id})`
+  const { rows } = await sql<Movement>`
+    select *, (select max(i.number) from invoices i where i.payment_id = moved.payment_id) as invoice
+    from (${selectMovements(span)}) as moved where ${isWanted} ${isAfter}
+    order by at desc, id desc limit ${sql.lit(limit)}`.execute(db)
+  return rows.map(toMovement)
 }
 
 const sumMovements = (type: Movement['type']) =>

@@ -4,7 +4,7 @@
  */
 import type { Stripe } from 'stripe'
 import type { SandboxDatabase } from '../database.ts'
-import type { Kind, Stored } from './objects.ts'
+import type { Kind, Stored, StoredEvent } from './objects.ts'
 
 export type Wanted = {
   owner?: string | undefined
@@ -58,6 +58,29 @@ export function findLiveSubscriptions(db: SandboxDatabase): Stripe.Subscription[
       )
       .all(),
   )
+}
+
+/** Returns the events of these types that were stored after a position, oldest first. */
+export function findEventsAfter(
+  db: SandboxDatabase,
+  seq: number,
+  types: readonly string[],
+): StoredEvent[] {
+  const marks = types.map(() => '?').join(', ')
+  return parseBodies(
+    db
+      .prepare(
+        // The plus keeps SQLite from an index that would read all earlier events.
+        `select body from stripe_objects where seq > ? and +object = 'event'
+         and json_extract(body, '$.type') in (${marks}) order by seq`,
+      )
+      .all(seq, ...types),
+  )
+}
+
+/** Returns the position of the newest row, which later rows exceed. */
+export function findLastSeq(db: SandboxDatabase, table: 'stripe_objects' | 'mails'): number {
+  return Number(db.prepare(`select coalesce(max(seq), 0) as last from ${table}`).get()?.last)
 }
 
 const parseBodies = <T>(rows: readonly Record<string, unknown>[]): T[] =>

@@ -55,6 +55,8 @@ export function createProcessor({
   let ticker: NodeJS.Timeout | undefined
 
   return {
+    deps,
+    time,
     async routes(app: FastifyInstance): Promise<void> {
       await app.register(async (api) => processorApi(api, deps, originOf), { prefix: '/stripe' })
       await app.register(async (pages) => {

@@ -33,6 +33,7 @@ export function createTimeTravel(
 
   return {
     canMove: advance !== null,
+    isMoving: () => isMoving,
 
     /** Runs events that are due in real time, unless a test controls the clock. */
     tick(): void {

@@ -1,13 +1,5 @@
 import { Box, Skeleton, Tabs } from '@mantine/core'
-import {
-  IconChartBar,
-  IconListSearch,
-  IconLock,
-  IconMailPlus,
-  IconPower,
-  IconProgressBolt,
-  IconScale,
-} from '@tabler/icons-react'
+import { IconListSearch, IconLock, IconMailPlus, IconProgressBolt } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { api } from '../api/client.ts'
@@ -19,16 +11,13 @@ import { Notice } from '../components/notice.tsx'
 import { Page } from '../components/page.tsx'
 import { Stat, StatGrid } from '../components/stat.tsx'
 import { useUser } from '../session/user.ts'
-import { AllUsage } from './all-usage.tsx'
 import { AuditLog } from './audit-log.tsx'
 import { Invitations } from './invitations.tsx'
 import { Jobs } from './jobs.tsx'
-import { Money } from './money.tsx'
-import { Switches } from './switches.tsx'
 
 const route = getRouteApi('/app/admin')
-/** The usage tab is the default, so the address leaves it out. */
-const TABS = ['money', 'jobs', 'switches', 'invitations', 'audit'] as const
+/** The jobs tab is the default, so the address leaves it out. */
+const TABS = ['invitations', 'audit'] as const
 
 export function AdminPage() {
   const { is_superuser: superuser } = useUser()
@@ -50,7 +39,7 @@ function Forbidden() {
 }
 
 function AdminPanel() {
-  const { tab = 'usage' } = route.useSearch()
+  const { tab = 'jobs' } = route.useSearch()
   const navigate = useNavigate()
   const stats = useQuery({
     queryKey: ['admin', 'stats'],
@@ -61,7 +50,7 @@ function AdminPanel() {
   if (stats.error instanceof ApiProblem && stats.error.code === 'not_superuser')
     return <Forbidden />
   return (
-    <Page title="Admin" lead="Usage, billing, jobs and switches." wide>
+    <Page title="Admin" lead="Jobs and invitations." wide>
       <Box mb="md">
         <Loaded query={stats} skeleton={<StatsSkeleton />}>
           {(data) => (
@@ -86,17 +75,8 @@ function AdminPanel() {
         }
       >
         <Tabs.List mb="md">
-          <Tabs.Tab value="usage" leftSection={<IconChartBar size={18} aria-hidden />}>
-            Usage
-          </Tabs.Tab>
-          <Tabs.Tab value="money" leftSection={<IconScale size={18} aria-hidden />}>
-            Money
-          </Tabs.Tab>
           <Tabs.Tab value="jobs" leftSection={<IconProgressBolt size={18} aria-hidden />}>
             Jobs
-          </Tabs.Tab>
-          <Tabs.Tab value="switches" leftSection={<IconPower size={18} aria-hidden />}>
-            Switches
           </Tabs.Tab>
           <Tabs.Tab value="invitations" leftSection={<IconMailPlus size={18} aria-hidden />}>
             Invitations
@@ -105,17 +85,8 @@ function AdminPanel() {
             Audit
           </Tabs.Tab>
         </Tabs.List>
-        <Tabs.Panel value="usage">
-          <AllUsage />
-        </Tabs.Panel>
-        <Tabs.Panel value="money">
-          <Money />
-        </Tabs.Panel>
         <Tabs.Panel value="jobs">
           <Jobs />
-        </Tabs.Panel>
-        <Tabs.Panel value="switches">
-          <Switches />
         </Tabs.Panel>
         <Tabs.Panel value="invitations">
           <Invitations />

@@ -36,7 +36,25 @@ export type AdminAuditEntry = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type AdminError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'emailed_code_wrong' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'superuser_unverified' | 'account_appeared' | 'unknown_price' | 'unknown_promotion_code' | 'promotion_code_used' | 'trial_needs_verified_email' | 'no_subscription' | 'same_plan' | 'payment_due' | 'subscription_ending' | 'subscription_pausing' | 'subscription_paused' | 'subscription_disputed' | 'not_pausable' | 'nothing_to_resume' | 'shorter_interval' | 'smaller_longer' | 'change_pending' | 'preview_outdated' | 'payment_refused' | 'payment_to_confirm' | 'nothing_to_refund' | 'refund_too_large' | 'invalid_unsubscribe_link' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only' | 'not_signed_in' | 'field_missing' | 'cross_site' | 'tier_invalid' | 'already_owned' | 'not_an_upgrade' | 'not_renewable' | 'promotion_code_unusable' | 'contact_message_not_found' | 'discount_code_taken' | 'discount_not_found' | 'waiver_outdated' | 'optout_link_invalid' | 'claim_link_invalid' | 'claim_needs_sign_in' | 'claim_of_another_account' | 'withdrawal_not_found' | 'not_for_sale' | 'checkout_busy' | 'purchase_not_found' | 'no_invoice' | 'purchase_upgraded' | 'purchase_not_restorable' | 'purchase_ended' | 'not_an_extension' | 'no_active_purchase' | 'purchase_id_invalid' | 'payment_disputed' | 'download_limit_reached' | 'download_cooldown' | 'resume_limit_reached' | 'range_not_satisfiable' | 'product_files_missing' | 'zip_failed' | 'products_fixed' | 'product_not_found' | 'product_exists' | 'product_slug_taken' | 'product_changed' | 'release_refused' | 'release_exists' | 'release_incomplete' | 'products_dir_needed' | 'release_not_draft' | 'release_not_publishable' | 'release_not_published' | 'release_not_stored' | 'license_not_found' | 'license_revoked' | 'activations_full' | 'activation_not_found' | 'not_activated' | 'release_limit_reached' | 'download_token_not_found' | 'token_limit_reached' | 'download_credential_invalid' | 'release_not_found' | 'daily_limit_reached' | 'contact_notification_failed' | 'payment_not_found' | 'job_not_found' | 'switch_not_found' | 'switch_subject_unknown' | 'switch_limit_reached'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'emailed_code_wrong' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'superuser_unverified' | 'account_appeared' | 'unknown_price' | 'unknown_promotion_code' | 'promotion_code_used' | 'trial_needs_verified_email' | 'no_subscription' | 'same_plan' | 'payment_due' | 'subscription_ending' | 'subscription_pausing' | 'subscription_paused' | 'subscription_disputed' | 'not_pausable' | 'nothing_to_resume' | 'shorter_interval' | 'smaller_longer' | 'change_pending' | 'preview_outdated' | 'payment_refused' | 'payment_to_confirm' | 'nothing_to_refund' | 'refund_too_large' | 'invalid_unsubscribe_link' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only' | 'not_signed_in' | 'field_missing' | 'cross_site' | 'tier_invalid' | 'already_owned' | 'not_an_upgrade' | 'not_renewable' | 'promotion_code_unusable' | 'contact_message_not_found' | 'discount_code_taken' | 'discount_not_found' | 'waiver_outdated' | 'optout_link_invalid' | 'claim_link_invalid' | 'claim_needs_sign_in' | 'claim_of_another_account' | 'withdrawal_not_found' | 'not_for_sale' | 'checkout_busy' | 'purchase_not_found' | 'no_invoice' | 'purchase_upgraded' | 'purchase_not_restorable' | 'purchase_ended' | 'not_an_extension' | 'no_active_purchase' | 'purchase_id_invalid' | 'payment_disputed' | 'download_limit_reached' | 'download_cooldown' | 'resume_limit_reached' | 'range_not_satisfiable' | 'product_files_missing' | 'zip_failed' | 'products_fixed' | 'product_not_found' | 'product_exists' | 'product_slug_taken' | 'product_changed' | 'release_refused' | 'release_exists' | 'release_incomplete' | 'products_dir_needed' | 'release_not_draft' | 'release_not_publishable' | 'release_not_published' | 'release_not_stored' | 'license_not_found' | 'license_revoked' | 'activations_full' | 'activation_not_found' | 'not_activated' | 'release_limit_reached' | 'download_token_not_found' | 'token_limit_reached' | 'download_credential_invalid' | 'release_not_found' | 'daily_limit_reached' | 'contact_notification_failed' | 'payment_not_found' | 'job_not_found' | 'clock_fixed' | 'clock_moving' | 'clock_step_refused' | 'switch_not_found' | 'switch_subject_unknown' | 'switch_limit_reached'
+}
+
+export type AdminInvoice = {
+  /** The id at the processor */
+  id: string
+  number: string | null
+  status: string
+  /** Null after the account’s deletion */
+  user_id: string | null
+  email: string | null
+  tier: string | null
+  currency: string
+  /** In minor units of the currency */
+  total_cents: number
+  /** In minor units of the currency */
+  paid_cents: number
+  payment_id: string | null
+  created_at: string
 }
 
 export type AdminUser = {
@@ -57,6 +75,12 @@ export type AdminUser = {
 export type AiError = {
   detail: string | Array<Issue>
   code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'free_needs_verified_email' | 'free_allowance_taken' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'request_not_supported' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'vendor_sandbox_closed' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'rerank_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported'
+}
+
+export type AliasRoutes = {
+  name: string
+  strategy: 'order' | 'weight' | 'price' | 'latency' | null
+  models: Array<string>
 }
 
 export type AllUsageGroup = {
@@ -1477,6 +1501,14 @@ export type DollarsLeft = {
   renews_at: string
 }
 
+export type DueEvent = {
+  at: string
+  what: string
+  email: string | null
+  /** Null when no account has this address. */
+  user_id: string | null
+}
+
 export type Embedding = {
   object: 'embedding'
   index: number
@@ -1732,6 +1764,8 @@ export type Invoice = {
   pdf_url: string | null
 }
 
+export type InvoiceStatus = 'draft' | 'open' | 'paid' | 'void' | 'uncollectible'
+
 export type Invoices = {
   invoices: Array<Invoice>
 }
@@ -1815,6 +1849,11 @@ export type LibraryError = {
   code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'free_needs_verified_email' | 'free_allowance_taken' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'request_not_supported' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'vendor_sandbox_closed' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'rerank_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported' | 'document_not_found' | 'original_not_found' | 'original_missing' | 'collection_not_found' | 'collection_limit_reached' | 'text_too_large' | 'storage_limit_reached' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'file_not_kept' | 'ingest_job_not_found' | 'ingest_cancelled' | 'ingest_not_allowed' | 'ingest_given_up' | 'ingest_queue_full' | 'watchers_limit_reached' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
 }
 
+export type ListAllInvoicesResponse = {
+  invoices: Array<AdminInvoice>
+  next_cursor: string | null
+}
+
 export type ListAuditResponse = {
   entries: Array<AdminAuditEntry>
   /** Counted up to 10,000; more are reached by cursor */
@@ -1863,6 +1902,11 @@ export type ListInvitationsResponse = {
 export type ListJobsResponse = {
   queued: number
   dead: Array<DeadJob>
+}
+
+export type ListMovementsResponse = {
+  movements: Array<Movement>
+  next_cursor: string | null
 }
 
 export type ListOrdersResponse = {
@@ -2050,12 +2094,64 @@ export type ModelPrices = {
   output_usd_per_million: number
 }
 
+export type ModelsOverview = {
+  /** The usage covers this many days. */
+  days: number
+  /** Calls that name no model use it. */
+  default_model: string | null
+  /** In the order of LLM_FALLBACKS. */
+  fallbacks: Array<string>
+  aliases: Array<AliasRoutes>
+  /** In the order of their slots. `off`: the vendor has no key. */
+  vendors: Array<OperatorVendor>
+  /** Listed and recently used models of vendors with a key, highest cost first. */
+  models: Array<OperatorModel>
+}
+
 /** The price of a month, before discounts and taxes; null unless it is paid */
 export type MonthlyRevenue = {
   /** In minor units of the currency */
   cents: number
   currency: string
 }
+
+export type MoveClockRequest = {
+  to: string
+}
+
+export type MovedClock = {
+  now: string
+  /** The time without the moves. The clock is never behind it. */
+  real_time: string
+  /** The next events of the processor. */
+  ahead: Array<DueEvent>
+  events: Array<PassedEvent>
+  emails: Array<SentEmail>
+}
+
+export type Movement = {
+  at: string
+  type: 'payment' | 'refund' | 'dispute'
+  /** The id at the processor */
+  id: string
+  payment_id: string
+  /** The number of the invoice */
+  invoice: string | null
+  /** The purchase that the payment paid */
+  order_id: string | null
+  kind: 'purchase' | 'subscription'
+  /** Null after the account’s deletion */
+  user_id: string | null
+  email: string | null
+  tier: string | null
+  currency: string
+  /** In minor units of the currency */
+  amount_cents: number
+  /** Included in `amount_cents` */
+  tax_cents: number
+}
+
+export type MovementType = 'payment' | 'refund' | 'dispute'
 
 export type OAuthLink = {
   provider: OAuthProvider
@@ -2114,6 +2210,39 @@ export type OpenAiModelPrice = {
   input: number
   output: number
   cached: number
+}
+
+export type OperatorModel = {
+  vendor: string
+  model: string
+  kind: 'chat' | 'embedding' | 'rerank'
+  context_tokens: number | null
+  input_usd_per_million: number
+  output_usd_per_million: number
+  is_price_estimated: boolean
+  is_default: boolean
+  /** Why the model or its vendor is switched off. */
+  off_reason: string | null
+  calls: number
+  failed: number
+  /** Computed from the price list. */
+  cost_usd: number
+}
+
+export type OperatorVendor = {
+  name: string
+  label: string
+  state: 'live' | 'sandbox' | 'off'
+  key_setting: string | null
+  /** Circuits are those of the node that replies. */
+  endpoints: Array<VendorEndpoint>
+  /** Models whose rate limit the node waits out. */
+  limited_models: Array<string>
+  last_failure: VendorFailure | null
+  calls: number
+  failed: number
+  /** Computed from the price list. */
+  cost_usd: number
 }
 
 export type Order = {
@@ -2233,6 +2362,18 @@ export type OriginalFile = {
 export type OutputTokensDetails = {
   reasoning_tokens?: number
   [other: string]: unknown
+}
+
+export type PassedEvent = {
+  id: string
+  at: string
+  type: 'invoice.paid' | 'invoice.payment_failed' | 'invoice.upcoming' | 'customer.subscription.trial_will_end' | 'customer.subscription.paused' | 'customer.subscription.resumed' | 'customer.subscription.deleted' | 'charge.refunded' | 'charge.dispute.created' | 'charge.dispute.closed'
+  /** In minor units of the currency. */
+  amount_cents: number | null
+  currency: string | null
+  email: string | null
+  /** Null when no account has this address. */
+  user_id: string | null
 }
 
 export type Passkey = {
@@ -2732,6 +2873,16 @@ export type SearchWarning = {
   reason: string
 }
 
+export type SentEmail = {
+  /** The email is at `/sandbox/mail/{id}`. */
+  id: number
+  at: string
+  to: string
+  subject: string
+  /** Null when no account has this address. */
+  user_id: string | null
+}
+
 export type Session = {
   id: string
   user_agent: string | null
@@ -3182,6 +3333,14 @@ export type TemporaryTurn = {
 
 export type Tier = 'free' | 'pro' | 'enterprise'
 
+export type TimeMachine = {
+  now: string
+  /** The time without the moves. The clock is never behind it. */
+  real_time: string
+  /** The next events of the processor. */
+  ahead: Array<DueEvent>
+}
+
 export type Token = {
   access_token: string
   refresh_token: string
@@ -3361,6 +3520,26 @@ export type User = {
 export type UsersError = {
   detail: string | Array<Issue>
   code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'emailed_code_wrong' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'superuser_unverified' | 'account_appeared'
+}
+
+export type VendorEndpoint = {
+  name: string
+  circuit: 'closed' | 'open' | 'half-open'
+}
+
+export type VendorFailure = {
+  endpoint: string
+  at: string
+  /** Why the attempt failed: `timeout`, `limited`, `unauthorized`. */
+  failure: string
+  model: string | null
+  user_id: string
+  email: string | null
+  request_id: string | null
+  /** Null when another endpoint or vendor answered the call. */
+  error_code: string | null
+  /** The vendor’s own words. */
+  error_detail: string | null
 }
 
 export type VerifyResetTokenResponse = {
@@ -3708,6 +3887,9 @@ export type Paths = {
       }
       reply: GetAllUsageResponse
     }
+    '/api/admin/models': {
+      reply: ModelsOverview
+    }
     '/api/admin/metrics': {
       query?: {
         from?: string
@@ -3735,6 +3917,31 @@ export type Paths = {
         cursor?: string
       }
       reply: ListSubscriptionChangesResponse
+    }
+    '/api/admin/movements': {
+      query?: {
+        from?: string
+        to?: string
+        type?: MovementType
+        limit?: number
+        cursor?: string
+      }
+      reply: ListMovementsResponse
+    }
+    '/api/admin/movements.csv': {
+      query?: {
+        from?: string
+        to?: string
+      }
+      reply: null
+    }
+    '/api/admin/invoices': {
+      query?: {
+        status?: InvoiceStatus
+        limit?: number
+        cursor?: string
+      }
+      reply: ListAllInvoicesResponse
     }
     '/api/admin/switches': {
       reply: ListSwitchesResponse
@@ -3800,6 +4007,9 @@ export type Paths = {
         cursor?: string
       }
       reply: ListContactMessagesResponse
+    }
+    '/api/admin/time-machine': {
+      reply: TimeMachine
     }
     '/api/admin/discounts': {
       reply: ListDiscountsResponse
@@ -4226,6 +4436,10 @@ export type Paths = {
       }
       body: CloseContactMessageRequest
       reply: ContactMessage
+    }
+    '/api/admin/time-machine': {
+      body: MoveClockRequest
+      reply: MovedClock
     }
     '/api/admin/discounts': {
       body: CreateDiscountRequest

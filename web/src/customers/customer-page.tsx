@@ -20,7 +20,7 @@ import { CustomerTimeline } from './customer-timeline.tsx'
 import { customerQuery } from './customers-query.ts'
 import { StateBadges } from './state-badges.tsx'
 
-const route = getRouteApi('/app/customers/customers/$id')
+const route = getRouteApi('/app/run/customers/$id')
 
 export function CustomerPage() {
   const { id } = route.useParams()

@@ -25,7 +25,7 @@ import classes from './customer-page.module.css'
 import { type About, eventsQuery } from './customers-query.ts'
 import { listTimeline, type TimelineItem } from './timeline.ts'
 
-const route = getRouteApi('/app/customers/customers/$id')
+const route = getRouteApi('/app/run/customers/$id')
 
 const ICONS: Record<TimelineItem['kind'], Icon> = {
   paid: IconCreditCard,

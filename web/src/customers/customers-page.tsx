@@ -16,7 +16,7 @@ import classes from '../shop/table.module.css'
 import { type CustomerFilters, customersQuery } from './customers-query.ts'
 import { StateBadges } from './state-badges.tsx'
 
-const route = getRouteApi('/app/customers/customers')
+const route = getRouteApi('/app/run/customers')
 
 export function CustomersPage() {
   const filters = route.useSearch()

@@ -30,15 +30,11 @@ export type Place = { name: PlaceName; to: PagePath; label: string; icon: Icon }
 export const PLACES: readonly Place[] = [
   { name: 'home', to: '/home', label: 'Home', icon: IconHome },
   { name: 'build', to: '/playground', label: 'Build', icon: IconCode },
-  { name: 'run', to: '/customers', label: 'Run', icon: IconBriefcase },
+  { name: 'run', to: '/run/today', label: 'Run', icon: IconBriefcase },
 ]
 
 export const WORK: readonly NavItem[] = [
-  {
-    to: '/home',
-    label: 'New conversation',
-    icon: IconPencilPlus,
-  },
+  { to: '/home', label: 'New conversation', icon: IconPencilPlus },
   { to: '/library', label: 'Library', icon: IconFiles },
 ]
 
@@ -49,19 +45,11 @@ export const OWN: readonly NavItem[] = [
 ]
 
 export const BUILD: readonly NavItem[] = [
-  {
-    to: '/playground',
-    label: 'Playground',
-    icon: IconTerminal2,
-  },
+  { to: '/playground', label: 'Playground', icon: IconTerminal2 },
   { to: '/api-keys', label: 'API keys', icon: IconKey },
   { to: '/calls', label: 'Calls', icon: IconListDetails },
   { to: '/usage', label: 'Usage', icon: IconChartBar },
-  {
-    to: '/reference',
-    label: 'API reference',
-    icon: IconBook,
-  },
+  { to: '/reference', label: 'API reference', icon: IconBook },
 ]
 
 const RUN_PATHS = ['/run', '/customers', '/shop', '/admin']

@@ -1,16 +1,36 @@
-import { IconBuildingStore, IconPlugConnected, IconShieldCog, IconUsers } from '@tabler/icons-react'
+import {
+  IconBuildingStore,
+  IconCoin,
+  IconCpu,
+  IconHourglass,
+  IconPlugConnected,
+  IconShieldCog,
+  IconSunHigh,
+  IconUsers,
+} from '@tabler/icons-react'
 import type { NavItem } from './navigation.ts'
+
+/** In the menu of sandboxed services only. */
+export const TIME_MACHINE: NavItem = {
+  to: '/run/time-machine',
+  label: 'Time machine',
+  icon: IconHourglass,
+  about: 'Move the clock, watch renewals and emails',
+}
 
 /** The side menu of Run, in its order. */
 export const RUN: readonly NavItem[] = [
+  { to: '/run/today', label: 'Today', icon: IconSunHigh, about: 'Revenue, margin, messages' },
   {
     to: '/customers',
     label: 'Customers',
     icon: IconUsers,
     about: 'Find a customer, refund, sign out',
   },
+  { to: '/run/money', label: 'Money', icon: IconCoin, about: 'Payments, metrics, invoices' },
   { to: '/shop', label: 'Shop', icon: IconBuildingStore, about: 'Products, orders, messages' },
-  { to: '/admin', label: 'Admin', icon: IconShieldCog, about: 'Usage, jobs, switches' },
+  { to: '/run/models', label: 'Models', icon: IconCpu, about: 'Vendors, prices, switches' },
+  { to: '/admin', label: 'Admin', icon: IconShieldCog, about: 'Jobs, invitations, audit' },
   { to: '/run/setup', label: 'Setup', icon: IconPlugConnected, about: 'Stripe, models, email' },
 ]
 

@@ -13,6 +13,8 @@ type FormDialogProps = {
   /** Shown when it has worked. */
   done: string
   isDangerous?: boolean
+  /** False while something has to load before the form can be sent. */
+  isReady?: boolean
   children: ReactNode
   onClose: () => void
   onSubmit: () => Promise<unknown>
@@ -20,7 +22,7 @@ type FormDialogProps = {
 
 /** A dialog with a form. Stays open with the error when it fails. */
 export function FormDialog(dialog: FormDialogProps) {
-  const { title, action, done, isDangerous, children, onClose, onSubmit } = dialog
+  const { title, action, done, isDangerous, isReady = true, children, onClose, onSubmit } = dialog
   const run = useMutation({
     mutationFn: onSubmit,
     onSuccess: () => {
@@ -46,7 +48,12 @@ export function FormDialog(dialog: FormDialogProps) {
           <Button variant="default" onClick={onClose}>
             Cancel
           </Button>
-          <Button type="submit" {...(isDangerous && { color: 'red' })} loading={run.isPending}>
+          <Button
+            type="submit"
+            {...(isDangerous && { color: 'red' })}
+            loading={run.isPending}
+            disabled={!isReady}
+          >
             {action}
           </Button>
         </div>

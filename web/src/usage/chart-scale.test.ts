@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { computeLabelStep, computeTicks } from './chart-scale.ts'
+import { computeLabelStep, computeRangeTicks, computeTicks } from './chart-scale.ts'
 
 test('grid lines are round numbers from 0 to at least the highest value', () => {
   assert.deepEqual(computeTicks(100), [0, 25, 50, 75, 100])
@@ -18,4 +18,11 @@ test('only as many bars are named as there is room for', () => {
   assert.equal(computeLabelStep(7, 12), 1)
   assert.equal(computeLabelStep(30, 12), 3)
   assert.equal(computeLabelStep(0, 0), 1)
+})
+
+test('negative values get grid lines below 0', () => {
+  assert.deepEqual(computeRangeTicks(0, 100), [0, 25, 50, 75, 100])
+  assert.deepEqual(computeRangeTicks(-30, 100), [-50, -25, 0, 25, 50, 75, 100])
+  assert.deepEqual(computeRangeTicks(-3, 0), [-3, -2, -1, 0])
+  assert.deepEqual(computeRangeTicks(0, 0), [0, 1])
 })

@@ -11,6 +11,16 @@ export function computeTicks(highest: number): number[] {
   return Array.from({ length: count + 1 }, (_, index) => Number((index * step).toPrecision(12)))
 }
 
+/** Returns the values of the grid lines around all values, with 0 among them. */
+export function computeRangeTicks(lowest: number, highest: number): number[] {
+  const step = computeTicks(Math.max(highest, -lowest))[1] ?? 1
+  const below = Math.ceil(Math.max(0, -lowest) / step)
+  const above = Math.max(below === 0 ? 1 : 0, Math.ceil(Math.max(0, highest) / step))
+  return Array.from({ length: below + above + 1 }, (_, index) =>
+    Number(((index - below) * step).toPrecision(12)),
+  )
+}
+
 /**
  * Returns which of `count` bars get a name below them, so that at most `labelsMax` names are
  * shown.

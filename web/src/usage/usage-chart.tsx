@@ -1,13 +1,32 @@
 import { useElementSize } from '@mantine/hooks'
 import { formatCompact, formatCount, formatDollars } from '../components/format.ts'
-import { computeLabelStep, computeTicks } from './chart-scale.ts'
+import { computeLabelStep, computeRangeTicks } from './chart-scale.ts'
 import classes from './usage-chart.module.css'
 
 export type Bar = { key: string; name: string; value: number }
 type Measure = 'tokens' | 'requests' | 'cost'
-type UsageChartProps = { bars: Bar[]; measure: Measure }
 
 const NAMES: Record<Measure, string> = { tokens: 'Tokens', requests: 'Requests', cost: 'Cost' }
+
+export function UsageChart({ bars, measure }: { bars: Bar[]; measure: Measure }) {
+  const format = measure === 'cost' ? formatDollars : formatCount
+  return (
+    <BarChart
+      bars={bars}
+      label={describeChart(bars, measure, format)}
+      format={format}
+      formatTick={measure === 'cost' ? formatDollars : formatCompact}
+    />
+  )
+}
+
+type BarChartProps = {
+  bars: Bar[]
+  /** For screen readers. */
+  label: string
+  format: (value: number) => string
+  formatTick: (value: number) => string
+}
 
 const HEIGHT = 320
 const MARGIN = { left: 64, top: 12, bottom: 28 }
@@ -16,16 +35,16 @@ const BAR_WIDTH_MAX = 56
 const CHARACTER_WIDTH = 8
 
 /**
- * Bar chart with a tooltip on each column. Screen readers get its label; the table view has the
- * same numbers.
+ * Bar chart with a tooltip on each column. Screen readers get its label; a table has the same
+ * numbers.
  */
-export function UsageChart({ bars, measure }: UsageChartProps) {
+export function BarChart({ bars, label, format, formatTick }: BarChartProps) {
   const { ref, width } = useElementSize()
-  const format = measure === 'cost' ? formatDollars : formatCount
-  const formatTick = measure === 'cost' ? formatDollars : formatCompact
-  const ticks = computeTicks(Math.max(0, ...bars.map(({ value }) => value)))
-  const top = ticks.at(-1) ?? 1
-  const computeY = (value: number) => MARGIN.top + PLOT_HEIGHT * (1 - value / top)
+  const values = bars.map(({ value }) => value)
+  const ticks = computeRangeTicks(Math.min(0, ...values), Math.max(0, ...values))
+  const [bottom = 0, top = 1] = [ticks[0], ticks.at(-1)]
+  const computeY = (value: number) =>
+    MARGIN.top + PLOT_HEIGHT * (1 - (value - bottom) / (top - bottom))
   const columnWidth = Math.max(0, width - MARGIN.left) / Math.max(1, bars.length)
   const barWidth = Math.min(BAR_WIDTH_MAX, columnWidth * 0.8)
   const nameLength = Math.max(5, ...bars.map(({ name }) => Math.min(24, name.length))) + 1
@@ -34,7 +53,7 @@ export function UsageChart({ bars, measure }: UsageChartProps) {
     Math.floor((width - MARGIN.left) / (nameLength * CHARACTER_WIDTH)),
   )
   return (
-    <figure style={{ margin: 0 }} aria-label={describeChart(bars, measure, format)}>
+    <figure style={{ margin: 0 }} aria-label={label}>
       <div ref={ref}>
         <svg className={classes.chart} aria-hidden viewBox={`0 0 ${width || 1} ${HEIGHT}`}>
           {ticks.map((tick) => (
@@ -68,8 +87,8 @@ export function UsageChart({ bars, measure }: UsageChartProps) {
                 className={classes.bar}
                 x={(columnWidth - barWidth) / 2}
                 width={barWidth}
-                y={computeY(value)}
-                height={PLOT_HEIGHT * (value / top)}
+                y={computeY(Math.max(0, value))}
+                height={Math.abs(computeY(value) - computeY(0))}
                 rx={Math.min(4, barWidth / 4)}
               />
               {index % labelStep === 0 && (

@@ -19,7 +19,7 @@ import { formatGroupName } from '../usage/group-name.ts'
 import { UsageChart } from '../usage/usage-chart.tsx'
 import { UsageFilters } from '../usage/usage-filters.tsx'
 
-const route = getRouteApi('/app/admin')
+const route = getRouteApi('/app/run/run/money')
 
 const HEADS: Record<AllUsageGrouping, string> = {
   day: 'Day',
@@ -40,8 +40,10 @@ const GROUPINGS = [
 ] as const
 
 /** Usage of all users: failures, latency, cost, and the users with the highest cost. */
-export function AllUsage() {
-  const { days = 30, group_by = 'day' } = route.useSearch()
+export function UsageView() {
+  const { days: asked = 30, group_by = 'day' } = route.useSearch()
+  // A year would be a request for too many calls.
+  const days = Math.min(90, asked)
   const navigate = route.useNavigate()
   const span = listDays(new Date(), days)
   const query = { from: span[0], to: span.at(-1), group_by }

@@ -5,10 +5,11 @@ import { Notice } from '../components/notice.tsx'
 import { Page } from '../components/page.tsx'
 import { useUser } from '../session/user.ts'
 
-export function CustomersLayout() {
+/** The operator's pages, for superusers. */
+export function RunLayout() {
   if (useUser().is_superuser) return <Outlet />
   return (
-    <Page title="Customers">
+    <Page title="Run">
       <Notice
         icon={IconLock}
         title="For superusers only"

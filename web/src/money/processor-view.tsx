@@ -9,20 +9,20 @@ import { plural } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 
-const moneyKey = ['admin', 'money']
+const processorKey = ['money', 'processor']
 
 /**
  * Differences between the service and the payment processor. A job reconciles them every hour; a
  * button does it now.
  */
-export function Money() {
+export function ProcessorView() {
   const look = useQuery({
-    queryKey: moneyKey,
+    queryKey: processorKey,
     queryFn: ({ signal }) => api.get('/api/admin/billing/disagreements', { signal }),
   })
   const sync = useMutation({
     mutationFn: () => api.post('/api/admin/billing/sync', undefined),
-    onSuccess: () => queries.invalidateQueries({ queryKey: moneyKey }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: processorKey }),
   })
   return (
     <Card>

@@ -1,0 +1,5 @@
+/** Formats a part of a whole: `1.5 %`; `–` of nothing. */
+export function formatShare(part: number, whole: number): string {
+  if (whole === 0) return '–'
+  return `${((100 * part) / whole).toLocaleString(undefined, { maximumFractionDigits: 1 })} %`
+}

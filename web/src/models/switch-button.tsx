@@ -1,0 +1,34 @@
+import { Button } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { formatProblem } from '../api/problem.ts'
+import type { Switch } from '../api/types.ts'
+import { showToast } from '../components/toasts.tsx'
+import { switchOn } from './models-query.ts'
+import type { SwitchSubject } from './switch-dialog.tsx'
+
+type SwitchButtonProps = {
+  subject: SwitchSubject
+  switches: readonly Switch[]
+  onSwitchOff: (subject: SwitchSubject) => void
+}
+
+/** Switches a row off by its dialog, and on again at once. */
+export function SwitchButton({ subject, switches, onSwitchOff }: SwitchButtonProps) {
+  const isOff = switches.some((one) => one.kind === subject.kind && one.subject === subject.subject)
+  const on = useMutation({
+    mutationFn: () => switchOn(subject),
+    onSuccess: () => showToast('Switched on'),
+    onError: (problem) => showToast(formatProblem(problem)),
+  })
+  return (
+    <Button
+      variant="default"
+      size="compact-sm"
+      aria-label={`Switch ${isOff ? 'on' : 'off'} ${subject.subject}`}
+      loading={on.isPending}
+      onClick={() => (isOff ? on.mutate() : onSwitchOff(subject))}
+    >
+      Switch {isOff ? 'on' : 'off'}
+    </Button>
+  )
+}

@@ -1,0 +1,70 @@
+import { Badge, Table, Text } from '@mantine/core'
+import type { SubscriptionChange, SubscriptionChangeKind } from '../api/types.ts'
+import { planName } from '../billing/plans.ts'
+import { usePlans } from '../billing/use-plans.ts'
+import { formatUtcDay } from '../components/format.ts'
+import { ScrollX } from '../components/scroll-x.tsx'
+import { formatAmount } from '../shop/amount.ts'
+import tableClasses from '../shop/table.module.css'
+import { CustomerLink } from './movement-table.tsx'
+
+export const KINDS: Record<SubscriptionChangeKind, { label: string; color: string }> = {
+  new: { label: 'New', color: 'pine' },
+  expansion: { label: 'Expansion', color: 'pine' },
+  contraction: { label: 'Contraction', color: 'brass' },
+  churned: { label: 'Churned', color: 'red' },
+  trial_started: { label: 'Trial started', color: 'gray' },
+  trial_converted: { label: 'Trial converted', color: 'pine' },
+  trial_ended: { label: 'Trial ended', color: 'gray' },
+}
+
+/** The changes of subscriptions behind MRR, each with its customer. */
+export function ChangeTable({ changes }: { changes: SubscriptionChange[] }) {
+  const plans = usePlans()
+  return (
+    <ScrollX label="Changes of subscriptions">
+      <Table highlightOnHover>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Customer</Table.Th>
+            <Table.Th>Change</Table.Th>
+            <Table.Th visibleFrom="md">Plan</Table.Th>
+            <Table.Th visibleFrom="md">Day</Table.Th>
+            <Table.Th visibleFrom="md" ta="right">
+              MRR before
+            </Table.Th>
+            <Table.Th ta="right">MRR after</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {changes.map((change) => {
+            const { day, user_id, email, kind, tier, currency } = change
+            return (
+              <Table.Tr key={`${day} ${user_id} ${kind} ${currency} ${change.after_cents}`}>
+                <Table.Td>
+                  <CustomerLink id={user_id} name={email ?? 'Deleted account'} />
+                  <Text c="dimmed" size="sm" hiddenFrom="md">
+                    {formatUtcDay(day)}
+                  </Text>
+                </Table.Td>
+                <Table.Td>
+                  <Badge color={KINDS[kind].color} style={{ flexShrink: 0 }}>
+                    {KINDS[kind].label}
+                  </Badge>
+                </Table.Td>
+                <Table.Td visibleFrom="md">{tier === null ? '–' : planName(plans, tier)}</Table.Td>
+                <Table.Td visibleFrom="md">{formatUtcDay(day)}</Table.Td>
+                <Table.Td visibleFrom="md" ta="right" className={tableClasses.whole}>
+                  {formatAmount(change.before_cents, currency)}
+                </Table.Td>
+                <Table.Td ta="right" className={tableClasses.whole}>
+                  {formatAmount(change.after_cents, currency)}
+                </Table.Td>
+              </Table.Tr>
+            )
+          })}
+        </Table.Tbody>
+      </Table>
+    </ScrollX>
+  )
+}

@@ -1,0 +1,111 @@
+/** How metrics are named, formatted and compared, and which rows are behind them. */
+import { formatMoney, inUnits } from '#platform/money.ts'
+import type { MetricName, MetricTotal, SubscriptionChangeKind } from '../api/types.ts'
+import { formatCompact, formatCount, formatDuration } from '../components/format.ts'
+
+/** The page with the rows behind a metric; null when there is none. */
+export type Rows =
+  | { to: '/run/money'; search: { view: 'movements'; type?: 'payment' | 'refund' | 'dispute' } }
+  | { to: '/run/money'; search: { view: 'changes'; kind?: SubscriptionChangeKind } }
+  | { to: '/run/money'; search: { view: 'usage'; group_by?: 'model' | 'outcome' } }
+  | { to: '/customers'; search: { status?: 'active' } }
+  | { to: '/shop/orders'; search: Record<never, never> }
+  | null
+
+type Words = { label: string; rows: Rows; isBetterLower?: boolean }
+
+const changes = (kind?: SubscriptionChangeKind): Rows => ({
+  to: '/run/money',
+  search: { view: 'changes', ...(kind && { kind }) },
+})
+const usage = (group_by: 'model' | 'outcome'): Rows => ({
+  to: '/run/money',
+  search: { view: 'usage', group_by },
+})
+const movements = (type?: 'refund'): Rows => ({
+  to: '/run/money',
+  search: { view: 'movements', ...(type && { type }) },
+})
+const PAYING: Rows = { to: '/customers', search: { status: 'active' } }
+
+export const METRIC_WORDS: Record<MetricName, Words> = {
+  revenue: { label: 'Revenue', rows: movements() },
+  refunds: { label: 'Refunds and lost disputes', rows: movements('refund'), isBetterLower: true },
+  model_cost: { label: 'Model cost', rows: usage('model'), isBetterLower: true },
+  gross_margin: { label: 'Gross margin', rows: movements() },
+  margin_percent: { label: 'Margin', rows: movements() },
+  mrr: { label: 'MRR', rows: PAYING },
+  new_mrr: { label: 'New MRR', rows: changes('new') },
+  expansion: { label: 'Expansion', rows: changes('expansion') },
+  contraction: { label: 'Contraction', rows: changes('contraction'), isBetterLower: true },
+  churned_mrr: { label: 'Churned MRR', rows: changes('churned'), isBetterLower: true },
+  active_accounts: { label: 'Paying accounts', rows: PAYING },
+  churn_rate: { label: 'Churn rate', rows: changes('churned'), isBetterLower: true },
+  trials: { label: 'Accounts in a trial', rows: changes('trial_started') },
+  trial_conversion: { label: 'Trial conversion', rows: changes('trial_converted') },
+  checkout_conversion: { label: 'Checkout conversion', rows: { to: '/shop/orders', search: {} } },
+  signups: { label: 'Sign-ups', rows: { to: '/customers', search: {} } },
+  documents: { label: 'Documents added', rows: null },
+  calls: { label: 'Calls', rows: usage('model') },
+  failure_rate: { label: 'Failed calls', rows: usage('outcome'), isBetterLower: true },
+  ttft_p95: { label: 'First token, 95th percentile', rows: usage('model'), isBetterLower: true },
+}
+
+type Measured = Pick<MetricTotal, 'unit' | 'currency'>
+
+/** Formats a value; null is unknown. */
+export function formatMetric({ unit, currency }: Measured, value: number | null): string {
+  if (value === null) return '–'
+  if (unit === 'money') return formatMoney(inUnits(value, currency ?? 'usd'), currency ?? 'usd')
+  if (unit === 'percent')
+    return `${value.toLocaleString(undefined, { maximumFractionDigits: 1 })} %`
+  return unit === 'milliseconds' ? formatDuration(value) : formatCount(value)
+}
+
+/** Formats a value for the axis of a chart. */
+export function formatTick(measured: Measured, value: number): string {
+  const { unit, currency } = measured
+  if (unit === 'count') return formatCompact(value)
+  if (unit !== 'money') return formatMetric(measured, value)
+  return new Intl.NumberFormat('en-US', {
+    style: 'currency',
+    currency: currency ?? 'usd',
+    notation: 'compact',
+    maximumFractionDigits: 1,
+  }).format(inUnits(value, currency ?? 'usd'))
+}
+
+/**
+ * Returns the change from the span before: `+12 %`, or `+2.5 points` for percentages. Null when
+ * there is nothing to compare.
+ */
+export function formatChange(
+  { unit }: Measured,
+  value: number | null,
+  before: number | null,
+): string | null {
+  if (value === null || before === null || value === before) return null
+  if (unit === 'percent') return `${formatSigned(value - before, 1)} points`
+  return before > 0 ? `${formatSigned((100 * (value - before)) / before, 0)} %` : null
+}
+
+function formatSigned(value: number, digits: number): string {
+  return value.toLocaleString(undefined, {
+    maximumFractionDigits: digits,
+    signDisplay: 'exceptZero',
+  })
+}
+
+/** `revenue usd`: metrics of money have one line for each currency. */
+export const nameLine = ({ name, currency }: Pick<MetricTotal, 'name' | 'currency'>) =>
+  currency === null ? name : `${name} ${currency}`
+
+/** Adds the currency where a metric has several. */
+export function labelLine(
+  line: Pick<MetricTotal, 'name' | 'currency'>,
+  lines: readonly Pick<MetricTotal, 'name' | 'currency'>[],
+): string {
+  const { label } = METRIC_WORDS[line.name]
+  const isAlone = lines.filter(({ name }) => name === line.name).length === 1
+  return isAlone ? label : `${label}, ${line.currency?.toUpperCase()}`
+}

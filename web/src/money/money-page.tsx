@@ -1,0 +1,48 @@
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { Page } from '../components/page.tsx'
+import layout from '../shop/shop-layout.module.css'
+import { InvoicesView } from './invoices-view.tsx'
+import { MetricsView } from './metrics-view.tsx'
+import { ChangesView, MovementsView } from './movement-views.tsx'
+import { ProcessorView } from './processor-view.tsx'
+import { UsageView } from './usage-view.tsx'
+
+const route = getRouteApi('/app/run/run/money')
+
+const VIEWS = [
+  { view: undefined, label: 'Metrics' },
+  { view: 'movements', label: 'Payments' },
+  { view: 'invoices', label: 'Invoices' },
+  { view: 'changes', label: 'Subscriptions' },
+  { view: 'usage', label: 'Usage' },
+  { view: 'processor', label: 'Processor' },
+] as const
+
+/** Everything about money; the address holds the view and its filters. */
+export function MoneyPage() {
+  const { view } = route.useSearch()
+  return (
+    <Page title="Money" lead="Days are UTC. Currencies are never added together." wide>
+      <nav aria-label="Money" className={layout.sections}>
+        {VIEWS.map((one) => (
+          <Link
+            key={one.label}
+            to="/run/money"
+            search={{ view: one.view }}
+            activeOptions={{ includeSearch: true, explicitUndefined: true }}
+            activeProps={{ 'aria-current': 'page' }}
+          >
+            {one.label}
+          </Link>
+        ))}
+        <Link to="/shop/disputes">Disputes</Link>
+      </nav>
+      {!VIEWS.some((one) => one.view !== undefined && one.view === view) && <MetricsView />}
+      {view === 'movements' && <MovementsView />}
+      {view === 'invoices' && <InvoicesView />}
+      {view === 'changes' && <ChangesView />}
+      {view === 'usage' && <UsageView />}
+      {view === 'processor' && <ProcessorView />}
+    </Page>
+  )
+}

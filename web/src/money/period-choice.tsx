@@ -1,0 +1,27 @@
+import { NativeSelect } from '@mantine/core'
+import { getRouteApi } from '@tanstack/react-router'
+
+const route = getRouteApi('/app/run/run/money')
+
+const PERIODS = [7, 30, 90, 365] as const
+
+/** The last days of a view; the address holds them. */
+export function PeriodChoice() {
+  const { days = 30 } = route.useSearch()
+  const navigate = route.useNavigate()
+  return (
+    <NativeSelect
+      aria-label="Period"
+      value={`${days}`}
+      onChange={({ currentTarget: { value } }) => {
+        const chosen = PERIODS.find((period) => `${period}` === value)
+        void navigate({
+          search: (search) => ({ ...search, days: chosen === 30 ? undefined : chosen }),
+          replace: true,
+          resetScroll: false,
+        })
+      }}
+      data={PERIODS.map((period) => ({ value: `${period}`, label: `Last ${period} days` }))}
+    />
+  )
+}

@@ -1,0 +1,173 @@
+import { Skeleton } from '@mantine/core'
+import { IconInbox } from '@tabler/icons-react'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import type { BusinessMetrics, MetricName } from '../api/types.ts'
+import { formatCount, plural } from '../components/format.ts'
+import { TextLink } from '../components/links.tsx'
+import { Loaded } from '../components/loaded.tsx'
+import { Notice } from '../components/notice.tsx'
+import { Page } from '../components/page.tsx'
+import { Stat, StatGrid } from '../components/stat.tsx'
+import { inboxQuery } from '../shop/inbox-query.ts'
+import { ChangeTable } from './change-table.tsx'
+import { formatChange, formatMetric, METRIC_WORDS, nameLine, type Rows } from './metric-words.ts'
+import classes from './money.module.css'
+import { changesQuery, metricsQuery, movementsQuery, readSpan } from './money-query.ts'
+import { MovementTable } from './movement-table.tsx'
+
+const TODAY = ['revenue', 'new_mrr', 'churned_mrr', 'failure_rate', 'signups'] as const
+const MONTH = ['revenue', 'gross_margin', 'margin_percent', 'mrr'] as const
+const SHOWN = 5
+
+/** What happened today, each number with a link to its rows. */
+export function TodayPage() {
+  const today = useQuery(metricsQuery(readSpan(1), { names: TODAY }))
+  const month = useQuery(metricsQuery(readSpan(30), { names: MONTH }))
+  return (
+    <Page title="Today" lead="Today by UTC, beside yesterday; 30 days beside the 30 before." wide>
+      <section aria-label="Today" className={classes.part}>
+        <Loaded query={today} skeleton={<Skeleton h={120} />}>
+          {(data) => (
+            <StatGrid>
+              <Figure metrics={data} name="revenue" label="Revenue today" />
+              <Figure metrics={data} name="new_mrr" label="New MRR today" />
+              <Figure metrics={data} name="churned_mrr" label="Churned MRR today" />
+              <Figure metrics={data} name="failure_rate" label="Failed calls today" />
+            </StatGrid>
+          )}
+        </Loaded>
+      </section>
+      <section aria-label="Last 30 days" className={classes.part}>
+        <Loaded query={month} skeleton={<Skeleton h={120} />}>
+          {(data) => (
+            <StatGrid>
+              <Figure metrics={data} name="revenue" label="Revenue, 30 days" />
+              <Margin metrics={data} />
+              <Figure metrics={data} name="mrr" label="MRR" />
+              <Inbox />
+            </StatGrid>
+          )}
+        </Loaded>
+      </section>
+      <LatestPayments />
+      <LatestChanges />
+    </Page>
+  )
+}
+
+type FigureProps = { metrics: BusinessMetrics; name: MetricName; label: string }
+
+function Figure({ metrics, name, label }: FigureProps) {
+  const lines = metrics.totals.filter((total) => total.name === name)
+  const [first] = lines
+  const before = metrics.previous.find((total) => first && nameLine(total) === nameLine(first))
+  const change = first && formatChange(first, first.value, before?.value ?? null)
+  return (
+    <Stat
+      label={label}
+      note={<RowsLink rows={METRIC_WORDS[name].rows} label={label} note={change} />}
+    >
+      {lines.map((line) => (
+        <div key={nameLine(line)}>{formatMetric(line, line.value)}</div>
+      ))}
+    </Stat>
+  )
+}
+
+function Margin({ metrics }: { metrics: BusinessMetrics }) {
+  const find = (name: MetricName) => metrics.totals.find((total) => total.name === name)
+  const [margin, percent] = [find('gross_margin'), find('margin_percent')]
+  const note = percent && percent.value !== null ? formatMetric(percent, percent.value) : null
+  return (
+    <Stat
+      label="Margin, 30 days"
+      note={<RowsLink rows={METRIC_WORDS.gross_margin.rows} label="Margin" note={note} />}
+    >
+      {margin ? formatMetric(margin, margin.value) : '–'}
+    </Stat>
+  )
+}
+
+type RowsLinkProps = { rows: Rows; label: string; note?: string | null | undefined }
+
+function RowsLink({ rows, label, note }: RowsLinkProps) {
+  return (
+    <>
+      {note && `${note} · `}
+      {rows && (
+        <TextLink to={rows.to} search={rows.search} size="sm" aria-label={`Rows of ${label}`}>
+          Rows
+        </TextLink>
+      )}
+    </>
+  )
+}
+
+function Inbox() {
+  const inbox = useInfiniteQuery(inboxQuery(true))
+  const total = inbox.data?.pages[0]?.total
+  return (
+    <Stat
+      label="Open messages"
+      note={
+        <TextLink to="/shop/inbox" size="sm">
+          Inbox
+        </TextLink>
+      }
+    >
+      {total === undefined ? '–' : formatCount(total)}
+    </Stat>
+  )
+}
+
+function LatestPayments() {
+  const movements = useInfiniteQuery(movementsQuery(readSpan(30), undefined, SHOWN))
+  return (
+    <section aria-labelledby="latest-payments" className={classes.part}>
+      <div className={classes.head}>
+        <h2 id="latest-payments">Latest payments and refunds</h2>
+        <TextLink to="/run/money" search={{ view: 'movements' }} size="sm">
+          All payments
+        </TextLink>
+      </div>
+      <Loaded query={movements} skeleton={<Skeleton h={200} />}>
+        {({ pages }) => {
+          const shown = pages[0]?.movements ?? []
+          return shown.length === 0 ? (
+            <Notice icon={IconInbox} title="No payments in 30 days">
+              A payment appears here as soon as it is received.
+            </Notice>
+          ) : (
+            <MovementTable movements={shown} />
+          )
+        }}
+      </Loaded>
+    </section>
+  )
+}
+
+function LatestChanges() {
+  const changes = useInfiniteQuery(changesQuery(readSpan(30), undefined, SHOWN))
+  return (
+    <section aria-labelledby="latest-changes" className={classes.part}>
+      <div className={classes.head}>
+        <h2 id="latest-changes">New, changed and churned</h2>
+        <TextLink to="/run/money" search={{ view: 'changes' }} size="sm">
+          All changes
+        </TextLink>
+      </div>
+      <Loaded query={changes} skeleton={<Skeleton h={200} />}>
+        {({ pages }) => {
+          const shown = pages[0]?.changes ?? []
+          return shown.length === 0 ? (
+            <Notice icon={IconInbox} title="No changes of subscriptions in 30 days">
+              {plural(0, 'change')} recorded. The service compares all subscriptions every hour.
+            </Notice>
+          ) : (
+            <ChangeTable changes={shown} />
+          )
+        }}
+      </Loaded>
+    </section>
+  )
+}
