@@ -2,15 +2,18 @@ import { useState } from 'react'
 import { Dialog } from '../conversations/parts/dialog.tsx'
 import classes from './keys-dialog.module.css'
 import type { Place } from './navigation.ts'
-import { hasSingleKeys, setSingleKeys } from './shortcuts.ts'
+import { SINGLE_KEYS_OFF } from './shortcuts.ts'
 
 const MOD = /Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘' : 'Ctrl'
 
 type KeysDialogProps = { places: readonly Place[]; onClose: () => void }
 
-/** The keyboard shortcuts, and a switch for those of a single key. */
+/**
+ * The keyboard shortcuts, and a switch for those of a single key: speech input types letters by
+ * accident (WCAG 2.1.4).
+ */
 export function KeysDialog({ places, onClose }: KeysDialogProps) {
-  const [isOn, setIsOn] = useState(hasSingleKeys)
+  const [isOn, setIsOn] = useState(() => !(SINGLE_KEYS_OFF in localStorage))
   return (
     <Dialog title="Keyboard shortcuts" onClose={onClose}>
       <Keys
@@ -38,7 +41,8 @@ export function KeysDialog({ places, onClose }: KeysDialogProps) {
           type="checkbox"
           checked={isOn}
           onChange={({ currentTarget: { checked } }) => {
-            setSingleKeys(checked)
+            if (checked) localStorage.removeItem(SINGLE_KEYS_OFF)
+            else localStorage.setItem(SINGLE_KEYS_OFF, '1')
             setIsOn(checked)
           }}
         />

@@ -2,13 +2,8 @@ import {
   IconBuildingStore,
   IconCoin,
   IconCpu,
-  IconDiscount,
   IconHourglass,
-  IconInbox,
-  IconPackage,
   IconPlugConnected,
-  IconReceipt,
-  IconScale,
   IconShieldCog,
   IconSunHigh,
   IconUsers,
@@ -41,9 +36,14 @@ export const RUN: readonly NavItem[] = [
 
 /** Pages of Run that the palette finds besides. */
 export const RUN_PARTS: readonly NavItem[] = [
-  { to: '/shop/orders', label: 'Orders', icon: IconReceipt, about: 'Purchases and refunds' },
-  { to: '/shop/products', label: 'Products', icon: IconPackage, about: 'Prices and releases' },
-  { to: '/shop/discounts', label: 'Discounts', icon: IconDiscount, about: 'Codes and sales' },
-  { to: '/shop/inbox', label: 'Inbox', icon: IconInbox, about: 'Messages of customers' },
-  { to: '/shop/disputes', label: 'Disputes', icon: IconScale, about: 'Disputed payments' },
+  { to: '/shop/orders', label: 'Orders', icon: IconBuildingStore, about: 'Purchases and refunds' },
+  {
+    to: '/shop/products',
+    label: 'Products',
+    icon: IconBuildingStore,
+    about: 'Prices and releases',
+  },
+  { to: '/shop/discounts', label: 'Discounts', icon: IconBuildingStore, about: 'Codes and sales' },
+  { to: '/shop/inbox', label: 'Inbox', icon: IconBuildingStore, about: 'Messages of customers' },
+  { to: '/shop/disputes', label: 'Disputes', icon: IconBuildingStore, about: 'Disputed payments' },
 ]

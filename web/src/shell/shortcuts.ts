@@ -6,15 +6,9 @@ import { openKeys } from './palette-events.ts'
 
 /** Longest pause between `g` and the letter of a place. */
 const PAUSE_MS = 1_500
-const OFF = 'latchkey.single-keys'
 
-/** Speech input types letters by accident, so these keys can be turned off (WCAG 2.1.4). */
-export const hasSingleKeys = () => localStorage.getItem(OFF) !== 'off'
-
-export function setSingleKeys(isOn: boolean): void {
-  if (isOn) localStorage.removeItem(OFF)
-  else localStorage.setItem(OFF, 'off')
-}
+/** The key in localStorage, which is there while keys without a modifier are off. */
+export const SINGLE_KEYS_OFF = 'latchkey.no-single-keys'
 
 export function useShortcuts(places: readonly Place[], toggleMenu: () => void): void {
   const navigate = useNavigate()
@@ -32,7 +26,7 @@ export function useShortcuts(places: readonly Place[], toggleMenu: () => void): 
       if (hasModifier && key === 'b' && !event.shiftKey && !event.altKey) {
         event.preventDefault()
         toggleMenu()
-      } else if (!hasModifier && hasSingleKeys() && !isTaken(event.target))
+      } else if (!hasModifier && !(SINGLE_KEYS_OFF in localStorage) && !isTaken(event.target))
         pressSingle(key, event.timeStamp)
     }
     addEventListener('keydown', press)

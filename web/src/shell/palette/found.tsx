@@ -1,7 +1,7 @@
 // What the service finds for the palette. Each source answers for the caller alone: conversations
 // and files are the user's, and customers and orders need a superuser.
 import { useDebouncedValue } from '@mantine/hooks'
-import { IconFile, IconMessage, IconReceipt, IconUser } from '@tabler/icons-react'
+import { IconFiles, IconMessage, IconReceipt, IconUsers } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import type { User } from '../../api/types.ts'
@@ -58,7 +58,7 @@ export function useFound(typed: string, user: User | undefined): Found {
         id: `file-${id}`,
         group: 'Files',
         label: source ?? 'Pasted text',
-        icon: IconFile,
+        icon: IconFiles,
         href: `/library/${id}`,
       })),
       ...(customers.data?.users ?? []).map(({ id, email, full_name }) => ({
@@ -66,7 +66,7 @@ export function useFound(typed: string, user: User | undefined): Found {
         group: 'Customers',
         label: full_name ?? email,
         ...(full_name && { detail: email }),
-        icon: IconUser,
+        icon: IconUsers,
         href: `/customers/${id}`,
       })),
       ...(orders.data?.purchases ?? []).map(({ id, email, tier, status }) => ({

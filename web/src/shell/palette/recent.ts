@@ -1,4 +1,4 @@
-import { IconClock, IconFile, IconMessage, IconReceipt, IconUser } from '@tabler/icons-react'
+import { IconClock, IconFiles, IconMessage, IconReceipt, IconUsers } from '@tabler/icons-react'
 import type { User } from '../../api/types.ts'
 import { createBrowserList } from '../../components/browser-list.ts'
 import { findPlace } from '../navigation.ts'
@@ -13,8 +13,8 @@ const recents = createBrowserList<Recent>('palette', RECENT_MAX)
 
 const ICONS = [
   ['/c/', IconMessage],
-  ['/library/', IconFile],
-  ['/customers/', IconUser],
+  ['/library/', IconFiles],
+  ['/customers/', IconUsers],
   ['/shop/orders/', IconReceipt],
 ] as const
 

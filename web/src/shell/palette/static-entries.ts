@@ -1,21 +1,22 @@
 import { useMantineColorScheme } from '@mantine/core'
 import {
   IconDeviceDesktop,
-  IconGhost,
   IconHome,
   IconKeyboard,
   IconListSearch,
   IconLogin,
   IconLogout,
   IconMoon,
-  IconPackage,
+  IconPencilPlus,
+  IconPlus,
   IconReceipt,
   IconSun,
+  IconUserCircle,
   IconUserPlus,
 } from '@tabler/icons-react'
 import type { User } from '../../api/types.ts'
 import { useSignOut } from '../../session/sign-out.ts'
-import { ACCOUNT, BUILD, type NavItem, OWN, type PlaceName, WORK } from '../navigation.ts'
+import { BUILD, type NavItem, OWN, type PlaceName, WORK } from '../navigation.ts'
 import { openKeys } from '../palette-events.ts'
 import { RUN, RUN_PARTS } from '../run-pages.ts'
 import { usePlaces } from '../use-places.ts'
@@ -36,7 +37,7 @@ export function useStaticEntries(user: User | undefined, isSignedIn: boolean): E
       id: 'temporary',
       group: 'Actions',
       label: 'New temporary conversation',
-      icon: IconGhost,
+      icon: IconPencilPlus,
       href: '/home?temporary=true',
     },
     ...(has('run') ? [NEW_PRODUCT] : []),
@@ -75,6 +76,21 @@ export function listCallEntries(typed: string): Entry[] {
   ]
 }
 
+const ACCOUNT: NavItem = { to: '/account', label: 'Account', icon: IconUserCircle }
+
+const ABOUT: { [path in NavItem['to']]?: string } = {
+  '/home': 'Ask a model or your documents',
+  '/library': 'Your files and collections',
+  '/dashboard': 'What is new, and what is left',
+  '/billing': 'Plan, invoices, card',
+  '/account': 'Profile, security, data',
+  '/playground': 'Try a model, copy the call as code',
+  '/api-keys': 'Keys for your programs',
+  '/calls': 'Details of every call',
+  '/usage': 'Requests, tokens, cost',
+  '/reference': 'Every operation, with examples',
+}
+
 const PRICING: Entry = {
   id: 'pricing',
   group: 'Actions',
@@ -87,7 +103,7 @@ const NEW_PRODUCT: Entry = {
   id: 'new-product',
   group: 'Actions',
   label: 'New product',
-  icon: IconPackage,
+  icon: IconPlus,
   href: '/shop/products/new',
 }
 
@@ -105,7 +121,7 @@ const VISITOR: Entry[] = [
 ]
 
 function listPages(group: string, items: readonly NavItem[]): Entry[] {
-  return items.map(({ to, label, about, icon }) => ({
+  return items.map(({ to, label, about = ABOUT[to], icon }) => ({
     id: `page-${to}`,
     group,
     label,
