@@ -33,6 +33,13 @@ const proxiedPaths = [
   '/.well-known',
 ]
 
+/** Pages of operators. Their addresses name no files to load early, because that list is in the first file of every page. */
+const RUN_PAGES =
+  /\/(?:admin|customer|discount|dispute|inbox|message|model|money|new-product|order|product|release|run|setup|shop|time-machine|today)[a-z-]*-[\w-]{8}\.js$/
+
+const listPreloads = (page: string, files: string[]) =>
+  RUN_PAGES.test(`/${page}`) ? files.filter((file) => file.endsWith('.css')) : files
+
 export default defineConfig(({ command }) => {
   // Always build for production, because React's development build is slow and the service may run with another NODE_ENV.
   if (command === 'build') process.env.NODE_ENV = 'production'
@@ -62,7 +69,7 @@ export default defineConfig(({ command }) => {
       target: 'es2023',
       // The page's policy allows images from data: but scripts and styles only as separate files.
       assetsInlineLimit: 0,
-      modulePreload: { polyfill: false },
+      modulePreload: { polyfill: false, resolveDependencies: listPreloads },
       chunkSizeWarningLimit: 700,
       rolldownOptions: { output: { codeSplitting: { groups: CHUNKS } } },
     },

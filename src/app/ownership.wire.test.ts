@@ -400,6 +400,7 @@ const NOBODYS: Record<string, string> = {
   'GET /products/:slug/changelog slug': 'a product; its page is for everyone',
   'GET /products/:slug/feed.json slug': 'a product; its feed is for everyone',
   'GET /products/:slug/feed.xml slug': 'a product; its feed is for everyone',
+  'GET /docs/:name name': 'a page of the documentation for everyone',
   'GET /legal/:name name': 'a page of the operator for everyone',
   'GET /download/:slug/:file slug': 'a product; the bearer names the license',
   'GET /download/:slug/:file file': 'a release; the bearer names the license',

@@ -6,8 +6,9 @@ import { join } from 'node:path'
 import { before, suite, test } from 'node:test'
 import { DAY_MS, HOUR_MS } from '#platform/clock.ts'
 import { type Client, createClient, PASSWORD } from '#testing/app.ts'
+import { holdDebits } from '#testing/billing-chaos/world.ts'
 import { openShop, type Shop } from '#testing/buyer.ts'
-import { createShop, PRICES } from '#testing/shop.ts'
+import { createShop, PRICES, SLOW_DEBIT } from '#testing/shop.ts'
 import { spend } from '#testing/spend.ts'
 import { suiteContext } from '#testing/suite.ts'
 
@@ -198,6 +199,27 @@ suite('an allowance belongs to a payment', () => {
     await store.settle()
     const left = await limit('dora+x')
     assert.ok(left > 29.5 && left < 30.5, `${left}: 50 of 70 were taken back`)
+  })
+
+  test('use until a bank debit is paid counts against the payment that it replaces', async () => {
+    const yearly = { price: 'price_sandbox_enterprise_yearly' }
+    await shop.subscribe(await store.as('bea'), yearly)
+    await store.settle()
+    const end = Date.parse((await allowance('bea')).period_end)
+    await after(end - store.clock.ms() - HOUR_MS)
+    holdDebits(store.app)
+    const client = await signedIn('bea')
+    const path = `/api/billing/create-checkout-session?price_id=${PRICES.enterprise}`
+    await shop.pay((await client.post(path)).body.url, SLOW_DEBIT, { email: client.email })
+    await after(20 * HOUR_MS)
+    assert.equal(await buys('bea', 80), true, 'the second month of the year')
+    const { data: charges } = await shop.processor.charges.list({ limit: 100 })
+    const debit = charges.find(({ status }) => status === 'pending')
+    await shop.press(`/sandbox/processor/charges/${debit?.id}/settle`)
+    await store.settle()
+    await store.app.service.billing.sync()
+    const left = await limit('bea')
+    assert.ok(left > 1 && left < 3, `${left}: of 80 dollars 19 hours' share was paid`)
   })
 
   test('a change from monthly to yearly carries over usage beyond the paid share', async () => {

@@ -10,6 +10,7 @@ const NEXT_YEAR = '2028-01-15T09:30:00.000Z'
 const HALF = '2027-01-30T21:30:00.000Z'
 
 const line = (line: Partial<PaidLine>): PaidLine => ({
+  paidAt: line.start ?? JAN,
   subscriptionId: 'sub',
   tier: 'pro',
   cents: 2_900,
@@ -95,6 +96,37 @@ test('a later purchase replaces the remaining slices of an earlier one, and cred
   assert.deepEqual(
     replaced.map(({ start }) => start),
     [JAN, HALF],
+  )
+})
+
+test('a purchase that is paid late counts the use of the slices that began meanwhile', () => {
+  const [BOUGHT, PAID] = ['2027-02-14T09:30:00.000Z', '2027-02-17T09:30:00.000Z']
+  const year = { end: NEXT_YEAR, cents: 29_000 }
+  const debit = { subscriptionId: 'debit', start: BOUGHT, paidAt: PAID }
+  const summarize = (...lines: PaidLine[]) =>
+    buildSlices(lines).map(({ start, isReduced, isReplaced }) => [start, isReduced, isReplaced])
+  assert.deepEqual(
+    summarize(
+      line(year),
+      change('pro', -26_000, { start: PAID, end: NEXT_YEAR }),
+      line({ ...debit, end: MAR }),
+    ),
+    [
+      [JAN, undefined, undefined],
+      [BOUGHT, undefined, undefined],
+      [FEB, true, true],
+    ],
+  )
+  const bought = summarize(
+    line({}),
+    line({ start: FEB, end: MAR }),
+    change('pro', -2_500, { start: PAID, end: MAR }),
+    line({ ...debit, ...year, end: '2028-02-14T09:30:00.000Z' }),
+  )
+  assert.deepEqual(
+    [bought.length, bought[1], bought[2], bought[3]?.[0]],
+    [14, [BOUGHT, undefined, undefined], [FEB, true, true], '2027-03-14T09:30:00.000Z'],
+    'a renewal of the earlier plan does not replace the year',
   )
 })
 

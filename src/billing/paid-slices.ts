@@ -5,9 +5,10 @@
  * line takes it back. A month is one slice, a year twelve, a trial one. So an upgrade adds the
  * difference for the rest of its slice, and switching back and forth adds nothing. A line counts
  * while its payment stays: a fully refunded or disputed payment buys nothing. A later purchase
- * replaces the remaining slices of an earlier one.
+ * replaces the remaining slices of an earlier one. A bank debit may be paid days after its period
+ * began; slices of the earlier purchase that began until then still count their use.
  */
-import { type AllowanceSlice, FREE, type Tier } from '#catalogue/catalogue.ts'
+import { type AllowanceSlice, FREE, isUsableSlice, type Tier } from '#catalogue/catalogue.ts'
 import { setSubscription } from '#identity/subscription.ts'
 import { findUser, lockUser } from '#identity/users.ts'
 import { DAY_MS, type Instant, plus } from '#platform/clock.ts'
@@ -24,6 +25,7 @@ export type PaidLine = {
   cents: number
   start: Instant
   end: Instant
+  paidAt: Instant
   isProration: boolean
   isKept: boolean
 }
@@ -33,24 +35,43 @@ export function buildSlices(lines: readonly PaidLine[]): AllowanceSlice[] {
   const wholes = lines
     .filter(({ isProration, tier }) => !isProration && tier !== null)
     .sort(byStart)
+  const replaces = compareBySubscription(wholes)
   const slices = new Map<Instant, AllowanceSlice>()
   for (const whole of wholes) {
-    const next = wholes.find(
-      (line) => line.isKept && line.cents > 0 && whole.start < line.start && line.start < whole.end,
-    )
+    const next = wholes.find((line) => replaces(line, whole))
     // A proration lasts until the end of the period that it changes.
     const changes = lines.filter(
       (line) =>
         line.isProration && line.subscriptionId === whole.subscriptionId && line.end === whole.end,
     )
     for (const month of splitMonths(whole)) {
-      if (next !== undefined && month.start >= next.start) break
-      const slice = buildSlice(month, whole, changes)
+      const isReplaced = next !== undefined && month.start >= next.start
+      if (isReplaced && month.start >= next.paidAt) break
+      const slice: AllowanceSlice = {
+        ...buildSlice(month, whole, changes),
+        ...(isReplaced ? { isReplaced } : {}),
+      }
       const same = slices.get(month.start)
       slices.set(month.start, same === undefined ? slice : mergeSlices(same, slice))
     }
   }
   return [...slices.values()].sort(byStart)
+}
+
+/**
+ * Returns a function that decides whether a line replaces another: it was paid later, and belongs
+ * to a newer subscription or to a later period of the same one.
+ */
+function compareBySubscription(wholes: readonly PaidLine[]) {
+  const begins = new Map<string | null, Instant>()
+  for (const { subscriptionId, start } of wholes)
+    if (!begins.has(subscriptionId)) begins.set(subscriptionId, start)
+  const findBegin = ({ subscriptionId, start }: PaidLine) => begins.get(subscriptionId) ?? start
+  return (line: PaidLine, earlier: PaidLine): boolean => {
+    if (!line.isKept || line.cents <= 0 || line.start >= earlier.end) return false
+    if (line.subscriptionId === earlier.subscriptionId) return line.start > earlier.start
+    return findBegin(line) > findBegin(earlier) && line.paidAt >= earlier.paidAt
+  }
 }
 
 function buildSlice(month: Span, whole: PaidLine, changes: readonly PaidLine[]): AllowanceSlice {
@@ -80,8 +101,13 @@ function mergeSlices(first: AllowanceSlice, second: AllowanceSlice): AllowanceSl
   const shares = { ...first.shares }
   for (const [tier, share] of Object.entries(second.shares))
     shares[tier] = (shares[tier] ?? 0) + share
-  const { isReduced = second.isReduced, ...slice } = first
-  return { ...slice, shares, ...(isReduced ? { isReduced } : {}) }
+  const { isReduced = second.isReduced, isReplaced, ...slice } = first
+  return {
+    ...slice,
+    shares,
+    ...(isReduced ? { isReduced } : {}),
+    ...(isReplaced && second.isReplaced ? { isReplaced } : {}),
+  }
 }
 
 type Span = { start: Instant; end: Instant }
@@ -124,9 +150,7 @@ export function selectRelevantSlices(
   slices: readonly AllowanceSlice[],
   now: Instant,
 ): AllowanceSlice[] {
-  const present = slices.findLastIndex(
-    ({ start, shares }) => start <= now && Object.keys(shares).length > 0,
-  )
+  const present = slices.findLastIndex((slice) => slice.start <= now && isUsableSlice(slice))
   const reduced = slices.findIndex(
     ({ isReduced, end }) => isReduced && end > plus(now, -LOOKED_BACK_MS),
   )
@@ -157,7 +181,7 @@ async function readPaidLines(
   const rows = await tx
     .selectFrom('invoices')
     .leftJoin('payments', 'payments.id', 'invoices.payment_id')
-    .select(['invoices.lines_json', 'payments.is_refunded', 'payments.dispute'])
+    .select(['invoices.lines_json', 'invoices.paid_at', 'payments.is_refunded', 'payments.dispute'])
     .where('invoices.user_id', '=', userId)
     .where('invoices.status', '=', 'paid')
     .where('invoices.subscription_id', 'is not', null)
@@ -165,11 +189,12 @@ async function readPaidLines(
   const prices = await readPrices({ config }, tx, userId)
   // A price that left the catalogue keeps its tier.
   const known = (await findAccount(tx, userId))?.granted_tier ?? null
-  return rows.flatMap(({ lines_json: lines, is_refunded, dispute }) =>
+  return rows.flatMap(({ lines_json: lines, paid_at, is_refunded, dispute }) =>
     (lines ?? []).map(({ price_id, subscription_id, ...line }) => ({
       ...line,
       subscriptionId: subscription_id,
       tier: prices.get(price_id ?? '')?.tier ?? known,
+      paidAt: paid_at ?? line.start,
       isProration: line.is_proration,
       isKept: !is_refunded && (dispute === null || dispute === 'won'),
     })),

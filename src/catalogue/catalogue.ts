@@ -81,7 +81,13 @@ export type AllowanceSlice = {
   isTrial?: true
   /** The slice was larger before, so earlier use may exceed it. */
   isReduced?: true
+  /** A later purchase replaced the slice, so calls cannot use it any more. */
+  isReplaced?: true
 }
+
+/** Returns whether calls may use the slice. Other slices only count earlier use. */
+export const isUsableSlice = ({ shares, isReplaced }: AllowanceSlice): boolean =>
+  isReplaced !== true && Object.keys(shares).length > 0
 
 export const NO_PLAN_LIMITS: PlanLimits = {
   documentsMax: null,

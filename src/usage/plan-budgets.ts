@@ -3,7 +3,7 @@
 // current plan. A refunded payment reduces its slice afterwards; overuse of that slice is then
 // subtracted from later slices.
 import './tables.ts'
-import { type AllowanceSlice, FREE, type Tier } from '#catalogue/catalogue.ts'
+import { type AllowanceSlice, FREE, isUsableSlice, type Tier } from '#catalogue/catalogue.ts'
 import type { Instant } from '#platform/clock.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -70,7 +70,7 @@ export function createPlanBudgets({
     const isFree = tier === FREE && month.nanos !== null
     if (slices === null || isFree) return { ...calendar, ...month, isPaid: false, isFree }
     const begun = slices.filter(({ start }) => start <= at)
-    const current = begun.findLast(({ shares }) => Object.keys(shares).length > 0)
+    const current = begun.findLast(isUsableSlice)
     if (current === undefined)
       return { ...calendar, ...chooseLower(NOTHING, month), isPaid: true, isFree }
     const { start, end, isTrial } = current

@@ -103,7 +103,7 @@ function insertSetting(text: string, { brand, urls }: Setting): string {
     .replaceAll(/http:\/\/localhost:8000(?!\d)/g, urls.base)
     .replaceAll(/http:\/\/localhost:8001(?!\d)|https:\/\/shop\.example\.com/g, urls.storefront)
     .replaceAll(/(?<=\s)docs\/openapi\.json/g, `${urls.storefront}/docs/openapi.json`)
-    .replaceAll(/(?<![\w-])Latchkey\b/g, brand)
+    .replaceAll(/(?<![\w-])Latchkey\b/g, () => brand)
 }
 
 /** Returns null for files that only the source code has. */

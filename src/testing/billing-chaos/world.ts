@@ -148,7 +148,7 @@ function signPayload(app: TestApp, payload: string, secret: string | null): stri
 }
 
 /** Debits settle when the history requires it. */
-function holdDebits({ dataDir }: TestApp): void {
+export function holdDebits({ dataDir }: TestApp): void {
   const db = new DatabaseSync(join(dataDir, 'sandbox.db'))
   db.exec(
     `create trigger if not exists held before insert on stripe_settlements begin select raise(ignore); end`,
