@@ -74,7 +74,7 @@ test('the menu collapses to icons on a large screen, and stays so', async (t) =>
     }
     assert.fail(`the menu is ${width} px wide`)
   }
-  await menuOf(page).getByRole('button', { name: 'Collapse menu' }).press('Enter')
+  await menuOf(page).getByRole('button', { name: 'Collapse menu' }).click()
   await menuOf(page).getByRole('button', { name: 'Expand menu' }).waitFor()
   await waitForWidth(40, 64)
   await page.reload()
