@@ -65,12 +65,16 @@ test('the menu collapses to icons on a large screen, and stays so', async (t) =>
   const root = await app.as('root', { tier: 'pro', superuser: true })
   const { page, errors } = await visit(await openBrowser(t))
   await signInByForm(page, app.url, root.email)
-  const waitForWidth = (least: number, most: number) =>
-    page.waitForFunction(`(() => {
-      const { width } = document.querySelector('nav[aria-label=Main]').getBoundingClientRect()
-      return ${least} <= width && width <= ${most}
-    })()`)
-  await menuOf(page).getByRole('button', { name: 'Collapse menu' }).press('Enter')
+  const waitForWidth = async (least: number, most: number) => {
+    let width = 0
+    for (let look = 0; look < 100; look++) {
+      width = (await menuOf(page).boundingBox())?.width ?? 0
+      if (least <= width && width <= most) return
+      await page.waitForTimeout(50)
+    }
+    assert.fail(`the menu is ${width} px wide`)
+  }
+  await menuOf(page).getByRole('button', { name: 'Collapse menu' }).click()
   await menuOf(page).getByRole('button', { name: 'Expand menu' }).waitFor()
   await waitForWidth(40, 64)
   await page.reload()

@@ -99,12 +99,19 @@ const OVERLAYS = [
   'web/src/components/(?:settings-popover|return-focus)\\.tsx?',
 ]
 
+/** The menu of operators. Its icons would otherwise be in every page's file of icons. */
+const RUN = [
+  'web/src/shell/run-pages',
+  '@tabler/icons-react/.*/Icon(?:Ban|BuildingStore|Coin|Cpu|CreditCard|FileCode|Hourglass|Inbox|PlugConnected|Receipt|ReceiptRefund|Scale|ShieldCog|SunHigh|Users)\\.',
+]
+
 /** Answers and code, apart from maths and colors, which load on demand. */
 const MARKDOWN = ['web/src/markdown/(?:markdown|code-block|render|lexer|block-reader)\\.']
 
 export const CHUNKS = [
   { name: 'core', test: matchAny(CORE), priority: 6 },
   { name: 'shell', test: matchAny(SHELL), priority: 5 },
+  { name: 'run', test: matchAny(RUN), priority: 4 },
   { name: 'parts', test: matchAny(PARTS), priority: 3 },
   { name: 'forms', test: matchAny(FORMS), priority: 2 },
   { name: 'overlays', test: matchAny(OVERLAYS), priority: 1 },
