@@ -73,12 +73,9 @@ export function brandRoutes(app: App, deps: Deps): void {
         summary: 'Get the name, logo, colours and links of the service',
         response: { 200: BrandView },
       },
-      config: { access: 'anyone', limit: 'none' },
+      config: { access: 'anyone' },
     },
-    async (_request, reply) => {
-      reply.header('cache-control', 'no-cache')
-      return viewBrand(brand)
-    },
+    () => viewBrand(brand),
   )
 
   app.get(

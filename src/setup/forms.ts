@@ -51,15 +51,18 @@ export const MailForm = Type.Object({
 export const PlansForm = Type.Object({
   currency: Type.String({ pattern: '^[a-z]{3}$' }),
   prices: Type.Array(
-    Type.Object({
-      tier: Type.String({ minLength: 1, maxLength: 64 }),
-      interval: OneOf('month', 'year'),
-      amount: Type.Integer({
-        minimum: 1,
-        maximum: 99_999_999,
-        description: 'In the currency’s smallest unit',
-      }),
-    }),
+    Type.Object(
+      {
+        tier: Type.String({ minLength: 1, maxLength: 64 }),
+        interval: OneOf('month', 'year'),
+        amount: Type.Integer({
+          minimum: 1,
+          maximum: 99_999_999,
+          description: 'In the currency’s smallest unit',
+        }),
+      },
+      { title: 'NewPlanPrice' },
+    ),
     { minItems: 1, maxItems: 50 },
   ),
 })

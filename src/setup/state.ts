@@ -69,7 +69,7 @@ export const SetupState = Type.Object(
               features: Type.Array(Type.String()),
               prices: Type.Object(
                 { month: Type.Boolean(), year: Type.Boolean() },
-                { description: 'The intervals for sale.' },
+                { title: 'SetupPlanPrices', description: 'The intervals for sale.' },
               ),
             },
             { title: 'SetupPlan' },

@@ -62,7 +62,7 @@ test('the description names every operation and body, and documents errors, stre
   const listed = paths['/api/rag/documents'].get.parameters.map(
     (one: { required: boolean }) => one.required,
   )
-  assert.deepEqual(listed, Array(8).fill(false))
+  assert.deepEqual(listed, Array(9).fill(false))
 })
 
 type Content = { content?: Record<string, { schema: object }>; headers?: object }

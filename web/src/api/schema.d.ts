@@ -2153,6 +2153,13 @@ export type Movement = {
 
 export type MovementType = 'payment' | 'refund' | 'dispute'
 
+export type NewPlanPrice = {
+  tier: string
+  interval: 'month' | 'year'
+  /** In the currency’s smallest unit */
+  amount: number
+}
+
 export type OAuthLink = {
   provider: OAuthProvider
   email: string | null
@@ -2940,12 +2947,7 @@ export type SetUpPaymentsResponse = {
 
 export type SetUpPlansRequest = {
   currency: string
-  prices: Array<{
-    tier: string
-    interval: 'month' | 'year'
-    /** In the currency’s smallest unit */
-    amount: number
-  }>
+  prices: Array<NewPlanPrice>
 }
 
 export type SetUpPlansResponse = {
@@ -2992,11 +2994,13 @@ export type SetupPlan = {
   tier: string
   name: string
   features: Array<string>
-  /** The intervals for sale. */
-  prices: {
-    month: boolean
-    year: boolean
-  }
+  prices: SetupPlanPrices
+}
+
+/** The intervals for sale. */
+export type SetupPlanPrices = {
+  month: boolean
+  year: boolean
 }
 
 export type SetupPlans = {

@@ -61,7 +61,7 @@ function Sections({ overview, switches, onSwitchOff }: SectionsProps) {
   return (
     <Stack gap="xl">
       <SwitchList switches={switches} />
-      <section aria-label="Vendors">
+      <div>
         <VendorTable vendors={configured} switches={switches} onSwitchOff={onSwitchOff} />
         {missing.length > 0 && (
           <Text c="dimmed" size="sm" mt="sm">
@@ -74,10 +74,10 @@ function Sections({ overview, switches, onSwitchOff }: SectionsProps) {
             .
           </Text>
         )}
-      </section>
-      <section aria-label="Models">
+      </div>
+      <div>
         <ModelTable models={models} switches={switches} onSwitchOff={onSwitchOff} />
-      </section>
+      </div>
       <Routes overview={overview} />
     </Stack>
   )
