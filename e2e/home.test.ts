@@ -172,16 +172,16 @@ test('an answer that the page finds stored before its last event becomes a branc
     const response = await route.fetch()
     // The event [DONE] waits until the page has loaded what the service stored.
     const loaded = page.waitForResponse((reply) => reply.url().endsWith(`/api/conversations/${id}`))
-    await other.evaluate(
-      (changed) => new BroadcastChannel('latchkey.conversations').postMessage(changed),
-      id,
-    )
+    await channel.evaluate((open, changed) => open.postMessage(changed), id)
     await (await loaded).finished()
     await page.evaluate('new Promise(requestAnimationFrame)')
     await route.fulfill({ response })
   })
   const other = await page.context().newPage()
   await other.goto(`${app.url}/pricing`)
+  // A page in the background draws no frames and may not load again.
+  await page.bringToFront()
+  const channel = await other.evaluateHandle(() => new BroadcastChannel('latchkey.conversations'))
   vendor.play(says('It is blue.'))
   await page.getByRole('button', { name: 'Answer again' }).click()
   await page.getByText('It is blue.').waitFor()

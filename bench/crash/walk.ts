@@ -116,8 +116,8 @@ export async function inspect({ api, store }: Places, journal: Journal): Promise
   const wrong: string[] = []
   if (!journal.registered) return wrong
 
-  const token = await requestToken(api, journal).catch(() => null)
-  if (token === null) return ['the account is lost']
+  const token = await requestToken(api, journal).catch((error: Error) => error)
+  if (typeof token !== 'string') return [`the account cannot sign in: ${token.message}`]
   const { body: user } = await call('GET', `${api}/api/auth/me`, { bearer: token })
   if (journal.verified && user.is_verified !== true) wrong.push('the verification is lost')
   if (journal.fullName && user.full_name !== journal.fullName) wrong.push('the name is lost')
