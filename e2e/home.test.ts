@@ -170,21 +170,19 @@ test('an answer that the page finds stored before its last event becomes a branc
 
   await page.route('**/api/conversations/*/messages', async (route) => {
     const response = await route.fetch()
-    // The event [DONE] waits until the page has loaded what the service stored.
-    const loaded = page.waitForResponse((reply) => reply.url().endsWith(`/api/conversations/${id}`))
-    // Repeated, because one message may come while nothing listens.
-    const posting = setInterval(() => void announce(), 250)
-    await (await loaded).finished()
-    clearInterval(posting)
+    // The event [DONE] waits until the page has loaded what the service stored. The page may cancel
+    // its first load for a newer one, so only a finished request counts.
+    const loaded = page.waitForEvent('requestfinished', (request) =>
+      request.url().endsWith(`/api/conversations/${id}`),
+    )
+    await channel.evaluate((open, changed) => open.postMessage(changed), id)
+    await loaded
     await page.evaluate('new Promise(requestAnimationFrame)')
     await route.fulfill({ response })
   })
   const other = await page.context().newPage()
   await other.goto(`${app.url}/pricing`)
-  // A page in the background draws no frames and may not load again.
-  await page.bringToFront()
   const channel = await other.evaluateHandle(() => new BroadcastChannel('latchkey.conversations'))
-  const announce = () => channel.evaluate((open, changed) => open.postMessage(changed), id)
   vendor.play(says('It is blue.'))
   await page.getByRole('button', { name: 'Answer again' }).click()
   await page.getByText('It is blue.').waitFor()
