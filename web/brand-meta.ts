@@ -10,7 +10,9 @@ export function brandMeta(): Plugin {
     apply: 'serve',
     transformIndexHtml: (html) =>
       html.replace('{{brand}}', () =>
-        escapeHtml(JSON.stringify(buildPageBrand(new LiveBrand('latchkey')))),
+        escapeHtml(
+          JSON.stringify(buildPageBrand(new LiveBrand('Latchkey'), 'http://localhost:8001/docs')),
+        ),
       ),
   }
 }

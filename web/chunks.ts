@@ -19,7 +19,7 @@ const CORE = [
   'web/src/components/(?:browser-list|brand|color-scheme|drop-menu|format|loaded|logo|new-id|notice|offline|sandbox-mail|title)\\.tsx?',
 ]
 
-/** What every page behind the sign-in needs besides. */
+/** Modules that every page behind the sign-in needs in addition. */
 const SHELL = [
   'web/src/shell/(?:app-layout|side-menu|menu-items|menu-state|place-switch|shortcuts|use-places|allowance-bar|verify-bar|navigation)',
   'web/src/conversations/(?:sidebar/(?!local)|parts/(?!pick)|queries|api)',

@@ -7,18 +7,20 @@ import { escapeHtml } from '#platform/http/html.ts'
 export class AppPage {
   readonly #template: string
   readonly #brand: LiveBrand
+  readonly #docsUrl: string
   #rendered = { version: '', html: '' }
 
-  /** `path`: of the built index.html. */
-  constructor(path: string, brand: LiveBrand) {
+  /** `path`: of the built index.html. `docsUrl`: the documentation of a brand that names none. */
+  constructor(path: string, brand: LiveBrand, docsUrl: string) {
     this.#template = readFileSync(path, 'utf8')
     this.#brand = brand
+    this.#docsUrl = docsUrl
   }
 
   render(): string {
     const { version } = this.#brand
     if (this.#rendered.version !== version)
-      this.#rendered = { version, html: fillTemplate(this.#template, this.#brand) }
+      this.#rendered = { version, html: fillTemplate(this.#template, this.#brand, this.#docsUrl) }
     return this.#rendered.html
   }
 }
@@ -28,8 +30,8 @@ const DESCRIPTION = /(<meta\s+name="description"\s+content=")[^"]*/
 /** Of the loading screen and the browser's bar, which are painted before any style sheet. */
 const COLOURS = /#0d1412|#141b18|#9daca6|#a97b1c|#e3bb62/g
 
-function fillTemplate(template: string, brand: LiveBrand): string {
-  const page = buildPageBrand(brand)
+function fillTemplate(template: string, brand: LiveBrand, docsUrl: string): string {
+  const page = buildPageBrand(brand, docsUrl)
   const { tokens, highlight } = page.colours
   const colours: Record<string, string> = {
     '#0d1412': tokens.dark.bg,

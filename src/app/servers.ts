@@ -135,7 +135,10 @@ export async function createServers(
     if (app) await routes?.(app)
   }
   // Registered last, because it answers every address without another route.
-  if (api && needs.userApp) await userAppRoutes(api, { log: platform.log, brand: config.brand })
+  if (api && needs.userApp) {
+    const docsUrl = `${config.urls.storefront}/docs`
+    await userAppRoutes(api, { log: platform.log, brand: config.brand, docsUrl })
+  }
   return { ...servers, health }
 }
 

@@ -36,10 +36,10 @@ const RESERVED =
 
 export async function userAppRoutes(
   app: App,
-  { log, brand }: { log: Log; brand: LiveBrand },
+  { log, brand, docsUrl }: { log: Log; brand: LiveBrand; docsUrl: string },
 ): Promise<void> {
   await ensureBuilt(log)
-  const appPage = new AppPage(join(DIST, 'index.html'), brand)
+  const appPage = new AppPage(join(DIST, 'index.html'), brand, docsUrl)
 
   await app.register(fastifyStatic, {
     root: DIST,

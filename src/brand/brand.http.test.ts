@@ -114,7 +114,7 @@ test('a refused colour comes with the nearest one that passes', async (t) => {
 test('another process shows a brand after its next look, without a message', async (t) => {
   const app = await testApp(t)
   const root = await app.as('root', { superuser: true })
-  // A second process on the same database: settings and a reader of its own.
+  // A second process on the same database has separate settings and a separate reader.
   const config = { ...app.config, brand: readConfig({}).brand }
   const elsewhere = new StoredBrand({ config, db: app.platform.db })
   await elsewhere.reload()

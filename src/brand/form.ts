@@ -91,18 +91,6 @@ export const BrandForm = Type.Object(
 )
 export type BrandForm = Static<typeof BrandForm>
 
-export const LINK_LABELS = {
-  docs: 'Docs',
-  status: 'Status',
-  support: 'Support',
-  terms: 'Terms',
-  privacy: 'Privacy',
-  imprint: 'Imprint',
-} as const
-export type LinkName = keyof typeof LINK_LABELS
-/** In the order of the footers. */
-export const LINKS = Object.keys(LINK_LABELS) as LinkName[]
-
 /** Of text (WCAG 1.4.3), and of graphics (1.4.11). */
 const READABLE = 4.5
 const VISIBLE = 3
@@ -129,7 +117,7 @@ function findContrastFault(colour: string | undefined, needed: number): string |
   if (colour === undefined) return null
   const ratio = contrast(colour, WHITE)
   if (ratio >= needed) return null
-  return `The contrast to white is ${ratio.toFixed(1)} : 1, but text needs ${needed} : 1: ${reach(fromHex(colour), [WHITE], needed)} passes`
+  return `The contrast to white is ${ratio.toFixed(1)} : 1 and must be at least ${needed} : 1: ${reach(fromHex(colour), [WHITE], needed)} passes`
 }
 
 const WHITE = '#ffffff'

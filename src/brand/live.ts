@@ -4,8 +4,9 @@
  * another brand, so keep no copy of a value beyond a request.
  */
 import { createHash } from 'node:crypto'
-import type { BrandForm, LinkName } from './form.ts'
+import type { BrandForm } from './form.ts'
 import { type Image, readImage } from './images.ts'
+import type { LinkName } from './links.ts'
 import { drawMonogram, KEY_MARK } from './mark.ts'
 import { ACCENT } from './tokens.ts'
 

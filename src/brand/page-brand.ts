@@ -1,5 +1,5 @@
 /** The brand as the pages of the user app read it: in a meta element, before the app starts. */
-import type { LinkName } from './form.ts'
+import type { LinkName } from './links.ts'
 import type { LiveBrand } from './live.ts'
 import { type Colors, deriveColors } from './tokens.ts'
 
@@ -15,14 +15,14 @@ export type PageBrand = {
   colours: Colors
 }
 
-export function buildPageBrand(brand: LiveBrand): PageBrand {
+export function buildPageBrand(brand: LiveBrand, docsUrl: string): PageBrand {
   const [light, dark] = [brand.findImagePath('light'), brand.findImagePath('dark')]
   return {
     name: brand.name,
     tagline: brand.tagline,
     mark: brand.hasKeyMark ? null : brand.iconPath,
     logo: light !== null && dark !== null ? { light, dark } : null,
-    links: brand.form.links ?? {},
+    links: { docs: docsUrl, ...brand.form.links },
     radius: brand.radius,
     colours: deriveColors(brand.primary, brand.accent),
   }

@@ -49,7 +49,7 @@ export type { TracesConfig } from './telemetry.ts'
 export type Part = 'api' | 'storefront' | 'worker'
 
 export type Config = {
-  /** What customers see of the operator. Alone among the settings it can change while running. */
+  /** The operator's name, pictures and links. The only setting that changes while the service runs. */
   brand: LiveBrand
   production: boolean
   debug: boolean

@@ -90,7 +90,7 @@ test('a link in place of the file is replaced, and its target keeps its content'
   assert.deepEqual(readSettingsFile(dir, PLAIN).saved, SAVED)
 })
 
-test('the environment takes precedence, and a key of its own also over the saved webhook secret', () => {
+test('the environment takes precedence; its Stripe key also hides the saved webhook secret', () => {
   const saved = {
     STRIPE_SECRET_KEY: 'saved',
     STRIPE_WEBHOOK_SECRET: 'saved',

@@ -1,6 +1,6 @@
 // The layout of every email, as text and as HTML that old mail clients display, in the brand's
 // colors and with its footer.
-import { LINK_LABELS } from '#brand/form.ts'
+import { LINK_LABELS } from '#brand/links.ts'
 import type { Config } from '#config/config.ts'
 import { type Html, html } from '#platform/http/html.ts'
 

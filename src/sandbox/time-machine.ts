@@ -11,33 +11,18 @@ import { get, type StoredEvent } from './stripe/objects.ts'
 import { listSchedule } from './stripe/schedule.ts'
 import type { TimeTravel } from './stripe/time-travel.ts'
 
-/** Events of the processor that a person would tell about the time between. */
-const SHOWN = [
-  'invoice.paid',
-  'invoice.payment_failed',
-  'invoice.upcoming',
-  'customer.subscription.trial_will_end',
-  'customer.subscription.paused',
-  'customer.subscription.resumed',
-  'customer.subscription.deleted',
-  'charge.refunded',
-  'charge.dispute.created',
-  'charge.dispute.closed',
-] as const
-export type ShownEvent = (typeof SHOWN)[number]
-
 type Payer = { customerId: string; email: string | null }
 /** `amount`: in the currency's minor units; null for events without money. */
-export type MoneyEvent = Payer & {
+type MoneyEvent<Type> = Payer & {
   id: string
   at: Instant
-  type: ShownEvent
+  type: Type
   amount: number | null
   currency: string | null
 }
-export type SentMail = { id: number; at: Instant; to: string; subject: string }
-export type Passed = { events: MoneyEvent[]; emails: SentMail[] }
-export type Ahead = Payer & { at: Instant; what: string }
+type SentMail = { id: number; at: Instant; to: string; subject: string }
+type Passed<Type> = { events: MoneyEvent<Type>[]; emails: SentMail[] }
+type Ahead = Payer & { at: Instant; what: string }
 
 const AHEAD_MAX = 8
 
@@ -69,13 +54,19 @@ export function createTimeMachine(deps: ProcessorDeps, time: TimeTravel) {
         .slice(0, AHEAD_MAX)
         .map(({ at, what, customer }) => ({ at: toIso(at), what, ...describePayer(customer) })),
 
-    /** Moves the clock. Returns null when another move is running. @throws Fault for a past time */
-    async moveTo(toMs: number): Promise<Passed | null> {
+    /**
+     * Moves the clock, and returns the events of these types and all emails on the way; null when
+     * another move is running. @throws Fault for a past time
+     */
+    async moveTo<Type extends string>(
+      toMs: number,
+      types: readonly Type[],
+    ): Promise<Passed<Type> | null> {
       if (time.isMoving()) return null
       const [event, mail] = [findLastSeq(db, 'stripe_objects'), findLastSeq(db, 'mails')]
       await time.moveTo(toMs)
       return {
-        events: findEventsAfter(db, event, SHOWN).flatMap((one) => describeEvent(one)),
+        events: findEventsAfter(db, event, types).flatMap((one) => describeEvent<Type>(one)),
         emails: listMailsAfter(db, mail).map(({ seq, at, recipient, subject }) => ({
           id: seq,
           at,
@@ -86,17 +77,22 @@ export function createTimeMachine(deps: ProcessorDeps, time: TimeTravel) {
     },
   }
 
-  function describeEvent({ id, created, type, data }: StoredEvent): MoneyEvent[] {
+  function describeEvent<Type extends string>({
+    id,
+    created,
+    type,
+    data,
+  }: StoredEvent): MoneyEvent<Type>[] {
     const object = data.object as EventObject
     const charge = get<Stripe.Charge>(deps, String(object.charge))
-    const amount = readAmount(type as ShownEvent, object)
+    const amount = readAmount(type, object)
     // The first invoice of a trial is paid with nothing.
     if (type === 'invoice.paid' && amount === 0) return []
     return [
       {
         id,
         at: toIso(created),
-        type: type as ShownEvent,
+        type: type as Type,
         amount,
         currency: amount === null ? null : (object.currency ?? null),
         ...describePayer(String(object.customer ?? charge?.customer)),
@@ -105,7 +101,7 @@ export function createTimeMachine(deps: ProcessorDeps, time: TimeTravel) {
   }
 }
 
-function readAmount(type: ShownEvent, object: EventObject): number | null {
+function readAmount(type: string, object: EventObject): number | null {
   if (type === 'invoice.paid') return object.amount_paid ?? null
   if (type.startsWith('invoice.')) return object.amount_due ?? null
   if (type === 'charge.refunded') return object.amount_refunded ?? null

@@ -83,14 +83,14 @@ const ENDPOINTS = [
  * and hourly.
  */
 async function createWebhooks(processor: Processor, { urls }: Config): Promise<string | null> {
-  const wanted = ENDPOINTS.map(({ findUrl, types }) => ({ url: findUrl(urls), types }))
-  if (wanted.some(({ url }) => isLoopbackHost(new URL(url).host))) return null
+  const endpoints = ENDPOINTS.map(({ findUrl, types }) => ({ url: findUrl(urls), types }))
+  if (endpoints.some(({ url }) => isLoopbackHost(new URL(url).host))) return null
   const { data: former } = await orRefuse(
     'webhooks_refused',
     processor.webhookEndpoints.list({ limit: 100 }, ONCE),
   )
   const secrets: string[] = []
-  for (const { url, types } of wanted) {
+  for (const { url, types } of endpoints) {
     const created = await orRefuse(
       'webhooks_refused',
       processor.webhookEndpoints.create(
@@ -106,7 +106,7 @@ async function createWebhooks(processor: Processor, { urls }: Config): Promise<s
     secrets.push(created.secret ?? '')
   }
   const replaced = former.filter(
-    ({ url, status }) => status === 'enabled' && wanted.some((one) => one.url === url),
+    ({ url, status }) => status === 'enabled' && endpoints.some((one) => one.url === url),
   )
   for (const { id } of replaced) {
     await orRefuse(

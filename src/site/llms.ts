@@ -2,25 +2,25 @@
 import type { App } from '#platform/http/app.ts'
 import { listLegalPages } from '#storefront/pages/legal-pages.ts'
 import { plainText } from '#storefront/pages/markdown.ts'
-import { MINUTES, SharedContent } from '#storefront/pages/shared-reply.ts'
+import { LatestContent, MINUTES } from '#storefront/pages/shared-reply.ts'
 import type { SiteDeps } from './deps.ts'
 import { docFile } from './docs/pages.ts'
 import { readSetting } from './docs/routes.ts'
 
 const ANYONE = { config: { access: 'anyone' as const } }
+const TEXT = 'text/plain; charset=utf-8'
 
 export function llmsRoutes(app: App, deps: SiteDeps): void {
-  app.get('/llms.txt', ANYONE, async (_request, reply) =>
-    new SharedContent(await writeIndex(deps)).send(
-      reply.type('text/plain; charset=utf-8'),
-      MINUTES,
-    ),
-  )
+  const [index, full] = [new LatestContent(), new LatestContent()]
+  app.get('/llms.txt', ANYONE, async (_request, reply) => {
+    const content = await writeIndex(deps)
+    return index.get(content, () => content).send(reply.type(TEXT), MINUTES)
+  })
   app.get('/llms-full.txt', ANYONE, async (_request, reply) => {
     const pages = deps.docs.list('everyone', readSetting(deps))
     const texts = pages.map((page) => docFile(page, deps.config.urls.storefront))
     const content = [await writeIndex(deps), ...texts].join('\n---\n\n')
-    return new SharedContent(content).send(reply.type('text/plain; charset=utf-8'), MINUTES)
+    return full.get(content, () => content).send(reply.type(TEXT), MINUTES)
   })
 }
 

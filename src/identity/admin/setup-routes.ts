@@ -77,7 +77,11 @@ export function setupRoutes(
           })
           return page(
             reply,
-            donePage(deps.config.brand.name, user.email, `${deps.config.urls.frontend}/login`),
+            donePage(
+              deps.config.brand.name,
+              user.email,
+              `${deps.config.urls.frontend}/login?redirect=/run/setup`,
+            ),
           )
         } catch (error) {
           if (!(error instanceof Problem) || error.status >= 500) throw error

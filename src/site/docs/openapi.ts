@@ -21,10 +21,10 @@ const REFERENCE = /"\$ref":"#\/components\/schemas\/([^"]+)"/g
 export function writeDescription({ brand, urls }: Setting): string {
   const { paths, components, tags, ...rest } = JSON.parse(readFileSync(FILE, 'utf8')) as Description
   const open = Object.entries(paths).flatMap(([path, operations]) => {
-    const kept = Object.entries(operations).filter(([, { security = [] }]) =>
+    const allowed = Object.entries(operations).filter(([, { security = [] }]) =>
       security.some((scheme) => 'key' in scheme),
     )
-    return kept.length === 0 ? [] : [[path, Object.fromEntries(kept)] as const]
+    return allowed.length === 0 ? [] : [[path, Object.fromEntries(allowed)] as const]
   })
   const used = new Set(
     open.flatMap(([, one]) => Object.values(one).flatMap(({ tags }) => tags ?? [])),

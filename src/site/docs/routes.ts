@@ -1,7 +1,7 @@
 /** The documentation: its pages, their Markdown files, and the files for language models. */
 import type { App } from '#platform/http/app.ts'
 import { sendNotFound, sendPage } from '#storefront/pages/layout.ts'
-import { MINUTES, SharedContent } from '#storefront/pages/shared-reply.ts'
+import { LatestContent, MINUTES, SharedContent } from '#storefront/pages/shared-reply.ts'
 import { describePlace } from '#storefront/pages/structured-data.ts'
 import { findCaller, type SiteDeps } from '../deps.ts'
 import type { DocPage } from './library.ts'
@@ -41,12 +41,13 @@ export function docRoutes(app: App, deps: SiteDeps): void {
     })
   })
 
-  app.get('/docs/openapi.json', ANYONE, async (_request, reply) =>
-    new SharedContent(writeDescription(readSetting(deps))).send(
-      reply.type('application/json; charset=utf-8'),
-      MINUTES,
-    ),
-  )
+  const description = new LatestContent()
+  app.get('/docs/openapi.json', ANYONE, async (_request, reply) => {
+    const setting = readSetting(deps)
+    return description
+      .get(JSON.stringify(setting), () => writeDescription(setting))
+      .send(reply.type('application/json; charset=utf-8'), MINUTES)
+  })
 
   app.get('/docs/:name', ANYONE, async (request, reply) => {
     const { name } = request.params as { name: string }

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { LINK_LABELS, LINKS } from '#brand/form.ts'
+import { LINK_LABELS, LINKS } from '#brand/links.ts'
 import type { LiveBrand } from '#brand/live.ts'
 import type { Config } from '#config/config.ts'
 import type { Caller } from '#platform/http/access-control.ts'

@@ -46,6 +46,21 @@ export class SharedContent {
   }
 }
 
+/** Keeps the latest content, so that it is written and compressed once and not for each request. */
+export class LatestContent {
+  #key: string | null = null
+  #content = new SharedContent('')
+
+  /** Returns the content of the key. `write` runs when the key has changed. */
+  get(key: string, write: () => string): SharedContent {
+    if (key !== this.#key) {
+      this.#content = new SharedContent(write())
+      this.#key = key
+    }
+    return this.#content
+  }
+}
+
 type Encoding = 'br' | 'gzip'
 
 const PACK: Record<Encoding, (content: Buffer) => Buffer> = {

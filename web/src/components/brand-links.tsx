@@ -1,23 +1,15 @@
 import { Anchor } from '@mantine/core'
+import { LINK_LABELS, LINKS } from '../../../src/brand/links.ts'
 import { brand } from './brand.ts'
-
-const LABELS = {
-  docs: 'Docs',
-  status: 'Status',
-  support: 'Support',
-  terms: 'Terms',
-  privacy: 'Privacy',
-  imprint: 'Imprint',
-}
 
 /** The operator's own pages, for a footer. */
 export function BrandLinks() {
-  return (Object.keys(LABELS) as (keyof typeof LABELS)[]).map((name) => {
+  return LINKS.map((name) => {
     const url = brand.links[name]
     return (
       url !== undefined && (
         <Anchor key={name} href={url} c="dimmed" py={10} underline="hover">
-          {LABELS[name]}
+          {LINK_LABELS[name]}
         </Anchor>
       )
     )

@@ -2,7 +2,6 @@
 // which loads for superusers only.
 import {
   type Icon,
-  IconBook,
   IconBriefcase,
   IconBuildingBank,
   IconChartBar,
@@ -49,7 +48,7 @@ export const BUILD: readonly NavItem[] = [
   { to: '/api-keys', label: 'API keys', icon: IconKey },
   { to: '/calls', label: 'Calls', icon: IconListDetails },
   { to: '/usage', label: 'Usage', icon: IconChartBar },
-  { to: '/reference', label: 'API reference', icon: IconBook },
+  { to: '/reference', label: 'API reference', icon: IconCode },
 ]
 
 const RUN_PATHS = ['/run', '/customers', '/shop', '/admin']

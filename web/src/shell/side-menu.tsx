@@ -1,4 +1,5 @@
 import {
+  IconBook,
   IconLayoutSidebar,
   IconLogout,
   IconSearch,
@@ -8,7 +9,7 @@ import {
 import { Link, useNavigate, useRouterState } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useRef, useState } from 'react'
 import type { User } from '../api/types.ts'
-import { BRAND } from '../components/brand.ts'
+import { BRAND, brand } from '../components/brand.ts'
 import { useColorSchemeItems } from '../components/color-scheme.tsx'
 import { DropMenu } from '../components/drop-menu.tsx'
 import { Wordmark } from '../components/logo.tsx'
@@ -115,7 +116,16 @@ function usePlace(): PlaceName {
 type PlaceMenuProps = { place: PlaceName; user: User | undefined; onSelect: () => void }
 
 function PlaceMenu({ place, user, onSelect }: PlaceMenuProps) {
-  if (place === 'build') return <MenuItems items={BUILD} onSelect={onSelect} />
+  if (place === 'build')
+    return (
+      <>
+        <MenuItems items={BUILD} onSelect={onSelect} />
+        <a href={brand.links.docs} className={classes.item} title="Docs">
+          <IconBook size={18} stroke={1.6} aria-hidden />
+          <span>Docs</span>
+        </a>
+      </>
+    )
   if (place === 'run')
     return (
       user?.is_superuser && (

@@ -4,7 +4,7 @@ import { createBrowserList } from '../../components/browser-list.ts'
 import { findPlace } from '../navigation.ts'
 import type { Entry } from './entry.ts'
 
-/** What a user opened from the palette, newest first. Sign-out deletes it. */
+/** A page that a user opened from the palette. The list is newest first; sign-out deletes it. */
 type Recent = { href: string; label: string; detail?: string }
 
 const RECENT_MAX = 6

@@ -14,11 +14,13 @@ import {
   IconUserCircle,
   IconUserPlus,
 } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { readinessQuery } from '../../api/readiness.ts'
 import type { User } from '../../api/types.ts'
 import { useSignOut } from '../../session/sign-out.ts'
 import { BUILD, type NavItem, OWN, type PlaceName, WORK } from '../navigation.ts'
 import { openKeys } from '../palette-events.ts'
-import { RUN, RUN_PARTS } from '../run-pages.ts'
+import { RUN, RUN_PARTS, TIME_MACHINE } from '../run-pages.ts'
 import { usePlaces } from '../use-places.ts'
 import type { Entry } from './entry.ts'
 
@@ -27,12 +29,16 @@ export function useStaticEntries(user: User | undefined, isSignedIn: boolean): E
   const themes = useThemes()
   const signOut = useSignOut()
   const places = usePlaces(user)
+  const { data: readiness } = useQuery(readinessQuery)
+  const isSandboxed = readiness?.billing === 'sandbox'
   if (!isSignedIn) return [...VISITOR, ...themes]
   const has = (place: PlaceName) => places.some(({ name }) => name === place)
   return [
     ...listPages('Home', [...WORK, ...OWN, ACCOUNT]),
     ...(has('build') ? listPages('Build', BUILD) : []),
-    ...(has('run') ? listPages('Run', [...RUN, ...RUN_PARTS]) : []),
+    ...(has('run')
+      ? listPages('Run', [...RUN, ...RUN_PARTS, ...(isSandboxed ? [TIME_MACHINE] : [])])
+      : []),
     {
       id: 'temporary',
       group: 'Actions',

@@ -15,7 +15,7 @@ export function usePalette(user: User | undefined, isSignedIn: boolean) {
   const recent = useRecentEntries(user)
   const found = useFound(typed, user)
 
-  // What the service finds comes last, so that it moves nothing.
+  // The service's results come last, so that other entries do not move when they arrive.
   const entries =
     typed === ''
       ? [...recent, ...pages]
