@@ -347,11 +347,6 @@ const appPages = [
     }),
     component: lazyPage(() => import('./admin/admin-page.tsx'), 'AdminPage'),
   }),
-  createRoute({
-    getParentRoute: () => appLayout,
-    path: '/run/setup',
-    component: lazyPage(() => import('./setup/setup-page.tsx'), 'SetupPage'),
-  }),
 ] as const
 
 const runLayout = createRoute({
@@ -361,6 +356,11 @@ const runLayout = createRoute({
 })
 
 const runPages = [
+  createRoute({
+    getParentRoute: () => runLayout,
+    path: '/run/setup',
+    component: lazyPage(() => import('./setup/setup-page.tsx'), 'SetupPage'),
+  }),
   createRoute({
     getParentRoute: () => runLayout,
     path: '/run/models',

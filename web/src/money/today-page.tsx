@@ -2,7 +2,7 @@ import { Skeleton } from '@mantine/core'
 import { IconInbox } from '@tabler/icons-react'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import type { BusinessMetrics, MetricName } from '../api/types.ts'
-import { formatCount, plural } from '../components/format.ts'
+import { formatCount } from '../components/format.ts'
 import { TextLink } from '../components/links.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
@@ -15,7 +15,7 @@ import classes from './money.module.css'
 import { changesQuery, metricsQuery, movementsQuery, readSpan } from './money-query.ts'
 import { MovementTable } from './movement-table.tsx'
 
-const TODAY = ['revenue', 'new_mrr', 'churned_mrr', 'failure_rate', 'signups'] as const
+const TODAY = ['revenue', 'new_mrr', 'churned_mrr', 'failure_rate'] as const
 const MONTH = ['revenue', 'gross_margin', 'margin_percent', 'mrr'] as const
 const SHOWN = 5
 
@@ -161,7 +161,7 @@ function LatestChanges() {
           const shown = pages[0]?.changes ?? []
           return shown.length === 0 ? (
             <Notice icon={IconInbox} title="No changes of subscriptions in 30 days">
-              {plural(0, 'change')} recorded. The service compares all subscriptions every hour.
+              The service compares all subscriptions every hour.
             </Notice>
           ) : (
             <ChangeTable changes={shown} />

@@ -1,13 +1,9 @@
 import { Anchor, Badge, Group, Skeleton, Stack, Text } from '@mantine/core'
-import { IconLock } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import type { SetupState } from '../api/types.ts'
-import { LinkButton } from '../components/links.tsx'
 import { Loaded } from '../components/loaded.tsx'
-import { Notice } from '../components/notice.tsx'
 import { Page } from '../components/page.tsx'
-import { useUser } from '../session/user.ts'
 import { Panel } from '../shop/facts.tsx'
 import { MailForm } from './mail-form.tsx'
 import { ModelForm } from './model-form.tsx'
@@ -17,21 +13,6 @@ import { Restart } from './restart.tsx'
 import { setupQuery } from './setup-query.ts'
 
 export function SetupPage() {
-  if (useUser().is_superuser) return <Steps />
-  return (
-    <Page title="Setup">
-      <Notice
-        icon={IconLock}
-        title="For superusers only"
-        action={<LinkButton to="/dashboard">Go to dashboard</LinkButton>}
-      >
-        Your account does not have access to this page.
-      </Notice>
-    </Page>
-  )
-}
-
-function Steps() {
   const setup = useQuery(setupQuery)
   return (
     <Page
