@@ -145,7 +145,7 @@ function MetricTable({ metrics, lines, chosen }: MetricTableProps) {
             <Table.Th ta="right" visibleFrom="sm">
               Change
             </Table.Th>
-            <Table.Th ta="right">Rows</Table.Th>
+            <Table.Th ta="right">Details</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>

@@ -95,8 +95,8 @@ function RowsLink({ rows, label, note }: RowsLinkProps) {
     <>
       {note && `${note} · `}
       {rows && (
-        <TextLink to={rows.to} search={rows.search} size="sm" aria-label={`Rows of ${label}`}>
-          Rows
+        <TextLink to={rows.to} search={rows.search} size="sm" aria-label={`Details of ${label}`}>
+          Details
         </TextLink>
       )}
     </>
