@@ -1,5 +1,8 @@
 // A superuser connects Stripe and a model on the setup page, and restarts the service with them.
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
 import { mockVendor } from '#testing/mock-vendor.ts'
@@ -11,11 +14,15 @@ const PATIENCE = { timeout: 60_000 }
 test('a superuser tests keys, saves them and restarts the service', async (t) => {
   const stripe = await startStripeAccount(t)
   const vendor = await mockVendor(t)
+  // Always on SQLite, because a service on PostgreSQL stores no settings.
+  const dataDir = mkdtempSync(join(tmpdir(), 'latchkey-setup-'))
   const app = await testApp(t, {
     userApp: true,
     worker: true,
+    onData: { dataDir, databaseUrl: null },
     env: { STRIPE_API_BASE: stripe.url, OPENAI_BASE_URL: `${vendor.url}/v1` },
   })
+  t.after(() => rmSync(dataDir, { recursive: true, force: true }))
   const { base } = app.config.urls
   const root = await app.as('root', { superuser: true })
   const { page } = await visit(await openBrowser(t))
