@@ -463,8 +463,11 @@ async function administer(walk: Walk): Promise<void> {
   await root.get('/metrics')
   await root.get('/api/admin/stats')
   await root.get('/api/admin/usage?group_by=vendor')
-  await root.get('/api/admin/metrics?names=mrr,revenue,gross_margin&interval=month')
-  await root.get('/api/admin/metrics.csv?names=revenue,signups&interval=month')
+  // Two days: the number of months in a longer span depends on the day of the run.
+  const yesterday = new Date(app.clock.ms() - DAY_MS).toISOString().slice(0, 10)
+  const days = `from=${yesterday}&to=${app.clock.now().slice(0, 10)}`
+  await root.get(`/api/admin/metrics?names=mrr,revenue,gross_margin&${days}`)
+  await root.get(`/api/admin/metrics.csv?names=revenue,signups&${days}`)
   await root.get('/api/admin/subscription-changes')
   await root.get('/api/admin/movements?type=payment&limit=2')
   await root.get('/api/admin/movements.csv')
