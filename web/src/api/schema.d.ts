@@ -5,6 +5,7 @@ export type AccountExport = {
   email: string
   full_name: string | null
   avatar_url: string | null
+  locale: Locale | null
   is_verified: boolean
   oauth_provider: OAuthProvider | null
   subscription_status: SubscriptionStatus
@@ -665,6 +666,7 @@ export type ChangedUser = {
   email: string
   full_name: string | null
   avatar_url: string | null
+  locale: Locale | null
   is_active: boolean
   is_verified: boolean
   oauth_provider: OAuthProvider | null
@@ -1985,6 +1987,8 @@ export type ListedIngestJob = {
   finished_at: string | null
   document_id: string | null
 }
+
+export type Locale = 'en' | 'de'
 
 export type LogInRequest = {
   email: string
@@ -3445,6 +3449,7 @@ export type UpdateCollectionRequest = {
 export type UpdateProfileRequest = {
   full_name?: string | null
   avatar_url?: string | null
+  locale?: Locale | null
 }
 
 export type UpdateShareRequest = {
@@ -3507,6 +3512,7 @@ export type User = {
   email: string
   full_name: string | null
   avatar_url: string | null
+  locale: Locale | null
   is_active: boolean
   is_verified: boolean
   oauth_provider: OAuthProvider | null
