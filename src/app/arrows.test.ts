@@ -17,7 +17,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   brand: ['audit'],
   embeddings: [],
   mail: ['brand'],
-  identity: ['audit', 'mail'],
+  identity: ['brand', 'audit', 'mail'],
   billing: ['audit', 'mail', 'identity'],
   'api-keys': ['audit', 'identity'],
   usage: [],
@@ -28,6 +28,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   site: ['ai', 'storefront', 'switches', 'usage'],
   switches: ['audit', 'identity', 'api-keys', 'models'],
   admin: [
+    'brand',
     'audit',
     'mail',
     'identity',
