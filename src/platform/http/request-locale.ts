@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { isLocale, type Locale, parseAcceptLanguage } from '../locale.ts'
 
-/** Holds the language that a visitor of the storefront chose. */
+/** Holds the language that a visitor chose. */
 export const LANGUAGE_COOKIE = 'lang'
 
 type Visitor = {
