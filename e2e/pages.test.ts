@@ -101,6 +101,8 @@ const STOREFRONT_PAGES = [
   '/login?redirect=/api/checkout?tier=pro',
   '/contact',
   '/recover',
+  '/models?q=gpt',
+  '/status',
   '/gone',
 ]
 

@@ -25,7 +25,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   rag: ['models', 'embeddings', 'ai'],
   conversations: ['models', 'ai', 'rag'],
   storefront: ['brand', 'catalogue', 'audit', 'mail', 'identity', 'billing'],
-  site: ['ai', 'storefront'],
+  site: ['ai', 'storefront', 'switches', 'usage'],
   switches: ['audit', 'identity', 'api-keys', 'models'],
   admin: [
     'brand',

@@ -98,6 +98,7 @@ ${caller ? [link('/dashboard', 'Your purchases'), html`<form method="post" actio
 <a href="/recover">Lost your key?</a>
 <a href="/withdraw">Withdraw from a purchase</a>
 <a href="/contact">Contact</a>
+${config.brand.findLink('status') === null && html`<a href="/status">Status</a>`}
 ${legalPages.map(({ path, title }) => html`<a href="${path}">${title}</a>`)}
 ${LINKS.map((name) => {
   const url = config.brand.findLink(name)
