@@ -1,6 +1,7 @@
 // The user app under a brand that a superuser saved.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Page } from 'playwright-core'
 import { testApp } from '#testing/app.ts'
 import { ON_SQLITE_ONLY, openBrowser, signInByForm, visit } from './browser.ts'
 
