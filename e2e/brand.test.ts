@@ -20,7 +20,7 @@ const PAGES = [
   '/account',
   '/account?tab=security',
   '/account?tab=data',
-  '/admin',
+  '/run/activity',
   '/run/models',
 ]
 

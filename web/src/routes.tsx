@@ -332,20 +332,9 @@ const appPages = [
   createRoute({
     getParentRoute: () => appLayout,
     path: '/admin',
-    validateSearch: (
-      search,
-    ): {
-      tab?: 'invitations' | 'audit' | undefined
-      user?: string | undefined
-      action?: string | undefined
-      page?: number | undefined
-    } => ({
-      tab: parseChoice(search.tab, ['invitations', 'audit']),
-      user: parseText(search.user),
-      action: parseText(search.action),
-      page: parseNumber(search.page, 1, 1_000_000),
-    }),
-    component: lazyPage(() => import('./admin/admin-page.tsx'), 'AdminPage'),
+    beforeLoad: (): void => {
+      throw redirect({ to: '/run/today', replace: true })
+    },
   }),
 ] as const
 
@@ -380,6 +369,17 @@ const runPages = [
     path: '/run/money',
     validateSearch: parseMoney,
     component: lazyPage(() => import('./money/money-page.tsx'), 'MoneyPage'),
+  }),
+  createRoute({
+    getParentRoute: () => runLayout,
+    path: '/run/activity',
+    validateSearch: parseActivity,
+    component: lazyPage(() => import('./activity/activity-page.tsx'), 'ActivityPage'),
+  }),
+  createRoute({
+    getParentRoute: () => runLayout,
+    path: '/customers/invitations',
+    component: lazyPage(() => import('./customers/invitations-page.tsx'), 'InvitationsPage'),
   }),
   createRoute({
     getParentRoute: () => runLayout,
@@ -566,6 +566,18 @@ type MoneySearch = {
 /** The service checks the filters: this file loads with every page, so it stays short. */
 function parseMoney({ days, ...search }: Record<string, unknown>): MoneySearch {
   return { ...search, days: parseNumber(days, 1, 365) }
+}
+
+type ActivitySearch = {
+  view?: 'jobs' | 'emails' | 'events' | undefined
+  user?: string | undefined
+  action?: string | undefined
+  open?: true | undefined
+  page?: number | undefined
+}
+
+function parseActivity({ open, page, ...search }: Record<string, unknown>): ActivitySearch {
+  return { ...search, open: parseTrue(open), page: parseNumber(page, 1, 1_000_000) }
 }
 
 function parsePassage(search: Record<string, unknown>): {
