@@ -62,7 +62,7 @@ export function AuditView() {
                       <Table.Th>When</Table.Th>
                       <Table.Th>What</Table.Th>
                       <Table.Th>By</Table.Th>
-                      <Table.Th>To</Table.Th>
+                      <Table.Th>About</Table.Th>
                     </Table.Tr>
                   </Table.Thead>
                   <Table.Tbody>
@@ -82,15 +82,14 @@ export function AuditView() {
 }
 
 function Row({ entry }: { entry: AdminAuditEntry }) {
-  const where = readAddresses(entry)
-  const reason = typeof entry.data?.reason === 'string' ? [entry.data.reason] : []
+  const details = [entry.data?.reason, entry.data?.email, ...readAddresses(entry)]
   return (
     <Table.Tr>
       <Table.Td style={{ whiteSpace: 'nowrap' }}>{formatTime(entry.at)}</Table.Td>
       <Table.Td>
         {describeEvent(entry)}
         <Text c="dimmed" size="sm" style={{ overflowWrap: 'anywhere' }}>
-          {[...reason, ...where].join(', ')}
+          {details.filter((one) => typeof one === 'string').join(', ')}
         </Text>
       </Table.Td>
       <Table.Td>

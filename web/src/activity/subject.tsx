@@ -31,6 +31,8 @@ export function Subject({ entry }: { entry: AdminAuditEntry }) {
     return <Person id={id} email={subject_email} name={subject_name} />
   }
   if (id === undefined) return kind === '' ? '–' : kind
+  // Their ids are shown nowhere else.
+  if (kind === 'session' || kind === 'passkey') return KINDS[kind]
   return (
     <>
       <SubjectLink kind={kind} id={id} />
