@@ -34,7 +34,7 @@ export function AuditView() {
     })
 
   return (
-    <section aria-label="Audit log">
+    <section aria-label="Entries">
       <Group grow preventGrowOverflow={false} mb="md">
         <NativeSelect
           label="Event"
