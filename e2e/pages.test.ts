@@ -73,6 +73,7 @@ const APP_PAGES = [
   '/run/activity?view=emails',
   '/run/activity?view=events',
   '/run/models',
+  '/run/brand',
   '/run/models?q=gpt&vendor=openai',
   '/run/today',
   '/run/money',

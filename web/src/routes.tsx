@@ -352,6 +352,11 @@ const runPages = [
   }),
   createRoute({
     getParentRoute: () => runLayout,
+    path: '/run/brand',
+    component: lazyPage(() => import('./brand/brand-page.tsx'), 'BrandPage'),
+  }),
+  createRoute({
+    getParentRoute: () => runLayout,
     path: '/run/models',
     validateSearch: passSearch<{ q?: string | undefined; vendor?: string | undefined }>,
     component: lazyPage(() => import('./models/models-page.tsx'), 'ModelsPage'),
