@@ -19,6 +19,12 @@ export type ProcessorDeps = {
   wake: () => void
 }
 
+/** What a read needs. */
+export type Db = Pick<ProcessorDeps, 'db'>
+
+/** What a page needs: a button's work runs in one transaction, and `act` waits for its webhooks. */
+export type PageDeps = ProcessorDeps & { act: <T>(work: () => T) => Promise<T> }
+
 export const API_VERSION = '2026-09-30.endive'
 
 /** Unix seconds, as the processor's API counts time. */
