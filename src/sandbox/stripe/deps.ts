@@ -19,10 +19,10 @@ export type ProcessorDeps = {
   wake: () => void
 }
 
-/** What a read needs. */
+/** The dependency of functions that only read. */
 export type Db = Pick<ProcessorDeps, 'db'>
 
-/** What a page needs: a button's work runs in one transaction, and `act` waits for its webhooks. */
+/** `act` runs a button's work in one transaction, and waits for its webhooks. */
 export type PageDeps = ProcessorDeps & { act: <T>(work: () => T) => Promise<T> }
 
 export const API_VERSION = '2026-09-30.endive'

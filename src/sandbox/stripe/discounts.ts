@@ -24,9 +24,9 @@ export type Offer = { coupon: Stripe.Coupon; promotion: Stripe.PromotionCode | n
 
 const COUPON = ['id', 'name', 'percent_off', 'amount_off', 'currency', 'duration', 'metadata']
 
-/** The product's tests create coupons; other checks of Stripe's are left out. */
+/** The product sends valid coupons; most of Stripe's checks are left out. */
 export function createCoupon(deps: ProcessorDeps, form: Form): Stripe.Coupon {
-  allowSupported(form, [...COUPON, 'duration_in_months', 'max_redemptions'])
+  allowSupported(form, [...COUPON, 'duration_in_months', 'max_redemptions', 'redeem_by'])
   const percent = optionalText(form, 'percent_off')
   const amount = integer(form, 'amount_off')
   if ((percent === null) === (amount === undefined))
@@ -40,6 +40,7 @@ export function createCoupon(deps: ProcessorDeps, form: Form): Stripe.Coupon {
     duration: (optionalText(form, 'duration') ?? 'once') as Stripe.Coupon['duration'],
     duration_in_months: integer(form, 'duration_in_months') ?? null,
     max_redemptions: integer(form, 'max_redemptions') ?? null,
+    redeem_by: integer(form, 'redeem_by') ?? null,
     metadata: mergeMetadata({}, form.metadata),
   })
 }
