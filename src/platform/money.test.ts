@@ -29,6 +29,9 @@ test('an amount is counted as the processor counts, and shown as people write it
 })
 
 test('a currency has a name, and an unknown one is reported', () => {
-  assert.deepEqual(['usd', 'eur', 'jpy'].map(currencyName), ['US dollars', 'euros', 'Japanese yen'])
+  assert.deepEqual(
+    ['usd', 'eur', 'jpy'].map((code) => currencyName(code)),
+    ['US dollars', 'euros', 'Japanese yen'],
+  )
   assert.deepEqual(['usd', 'EUR', 'zzq', 'us'].map(isCurrency), [true, true, false, false])
 })

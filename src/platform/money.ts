@@ -58,9 +58,9 @@ export function formatMoney(
   }).format(amount)
 }
 
-/** Returns `US dollars` for `usd`. */
-export function currencyName(currency: string): string {
-  const parts = new Intl.NumberFormat('en', {
+/** Returns `US dollars` for `usd`, or `US-Dollar` in German. */
+export function currencyName(currency: string, locale: Locale = 'en'): string {
+  const parts = new Intl.NumberFormat(locale, {
     style: 'currency',
     currency,
     currencyDisplay: 'name',

@@ -1,6 +1,8 @@
 /** The releases of a product with their notes: on its page, as a changelog, and as feeds. */
 import type { CatalogueProduct } from '#catalogue/catalogue.ts'
 import { type Html, html } from '#platform/http/html.ts'
+import type { Locale } from '#platform/locale.ts'
+import type { PageMessages } from '../messages/pages.ts'
 import type { Release } from '../products/releases.ts'
 import { day } from './formats.ts'
 import { markdown } from './markdown.ts'
@@ -32,33 +34,43 @@ export function takePart(releases: readonly Release[], from: string | null): Cha
   return { releases: releases.slice(start, end), next: releases[end]?.version ?? null }
 }
 
-export function changelogPage(product: CatalogueProduct, part: ChangelogPart): Html {
+export function changelogPage(
+  product: CatalogueProduct,
+  part: ChangelogPart,
+  messages: PageMessages,
+): Html {
+  const text = messages.changelog
   const { slug, name, changelog } = product
   const path = `/products/${slug}`
   const isLast = part.next === null
   return html`<div class="wrap reading">
-<nav class="crumbs" aria-label="Breadcrumb"><a href="/pricing">Products</a> <span aria-hidden="true">/</span> <a href="${path}">${name}</a></nav>
-<h1>Changelog of ${name}</h1>
-<p class="lead">Follow new releases as <a href="${path}/feed.xml">Atom</a> or <a href="${path}/feed.json">JSON</a> feed.</p>
-${part.releases.length === 0 && html`<p>There is no release yet.</p>`}
-${part.releases.map((release) => renderRelease(release, markdown(release.notes, { heading: 3 })))}
-${isLast && changelog !== '' && html`<section class="prose"><h2>Earlier changes</h2>${markdown(changelog, { heading: 3 })}</section>`}
-${!isLast && html`<p><a class="button quiet" href="${path}/changelog?from=${part.next}">Older releases</a></p>`}
+<nav class="crumbs" aria-label="${messages.product.breadcrumb}"><a href="/pricing">${messages.product.products}</a> <span aria-hidden="true">/</span> <a href="${path}">${name}</a></nav>
+<h1>${text.of(name)}</h1>
+<p class="lead">${text.follow} <a href="${path}/feed.xml">Atom</a>, <a href="${path}/feed.json">JSON</a></p>
+${part.releases.length === 0 && html`<p>${text.none}</p>`}
+${part.releases.map((release) => renderRelease(release, markdown(release.notes, { heading: 3 }), messages.locale))}
+${isLast && changelog !== '' && html`<section class="prose"><h2>${text.earlier}</h2>${markdown(changelog, { heading: 3 })}</section>`}
+${!isLast && html`<p><a class="button quiet" href="${path}/changelog?from=${part.next}">${text.older}</a></p>`}
 </div>`
 }
 
 /** The newest releases in short, for the product's page. */
-export function changelogPreview({ slug }: CatalogueProduct, releases: readonly Release[]): Html {
-  return html`${releases.slice(0, PREVIEW_RELEASES_MAX).map(({ notes, ...release }) => renderRelease({ ...release, notes }, markdown(cutNotes(notes), { heading: 4 }), 'h3'))}
-<p><a href="/products/${slug}/changelog">All releases</a></p>`
+export function changelogPreview(
+  { slug }: CatalogueProduct,
+  releases: readonly Release[],
+  messages: PageMessages,
+): Html {
+  return html`${releases.slice(0, PREVIEW_RELEASES_MAX).map(({ notes, ...release }) => renderRelease({ ...release, notes }, markdown(cutNotes(notes), { heading: 4 }), messages.locale, 'h3'))}
+<p><a href="/products/${slug}/changelog">${messages.changelog.all}</a></p>`
 }
 
 function renderRelease(
   { version, publishedAt }: Release,
   notes: Html,
+  locale: Locale,
   tag: 'h2' | 'h3' = 'h2',
 ): Html {
-  const heading = html`${version} <span class="soft">${day(publishedAt)}</span>`
+  const heading = html`${version} <span class="soft">${day(publishedAt, locale)}</span>`
   return html`<article class="release prose" id="${releaseId(version)}">${tag === 'h2' ? html`<h2>${heading}</h2>` : html`<h3>${heading}</h3>`}${notes}</article>`
 }
 

@@ -5,11 +5,13 @@ import type { Config } from '#config/config.ts'
 import type { Identity } from '#identity/identity.ts'
 import { identityProblem } from '#identity/problems.ts'
 import type { App } from '#platform/http/app.ts'
+import type { Html } from '#platform/http/html.ts'
 import { Problem } from '#platform/problem.ts'
+import { describeProblem, type PageMessages, readMessages } from '../messages/pages.ts'
 import { setSessionCookie } from '../sessions/cookie.ts'
 import { parseRedirect, safeRedirect } from '../sessions/redirect.ts'
 import { openSession, type SessionDeps } from '../sessions/sessions.ts'
-import { type CodeParts, enterCodePage, requestCodePage } from './code-page.ts'
+import { enterCodePage, requestCodePage } from './code-page.ts'
 import { type LayoutDeps, sendPage } from './layout.ts'
 
 export type CodeDeps = SessionDeps &
@@ -28,20 +30,31 @@ const LIFE_S = 15 * 60
 
 export function codeRoutes(app: App, deps: CodeDeps): void {
   const { config, deviceCookie, emailedCodes } = deps
-  const show = (reply: FastifyReply, body: ReturnType<typeof requestCodePage>, status = 200) =>
-    sendPage(reply, deps, { title: 'Sign in', body, caller: null, path: '/login', status })
+  const show = (
+    reply: FastifyReply,
+    render: (messages: PageMessages) => Html,
+    status = 200,
+  ): Promise<FastifyReply> => {
+    const messages = readMessages(reply.request, null)
+    const { title } = messages.login
+    const body = render(messages)
+    return sendPage(reply, deps, { title, body, caller: null, messages, path: '/login', status })
+  }
 
-  app.get('/login/code', COUNTED, async (request, reply) =>
-    show(reply, requestCodePage(safeRedirect(parseRedirect(request.url)))),
-  )
+  app.get('/login/code', COUNTED, async (request, reply) => {
+    const redirect = safeRedirect(parseRedirect(request.url))
+    return show(reply, (messages) => requestCodePage(redirect, messages))
+  })
 
   app.post('/login/code', COUNTED, async (request, reply) => {
     const { email, redirect } = readForm(request)
-    if (email === '' || email.length > 254) return show(reply, requestCodePage(redirect), 400)
+    if (email === '' || email.length > 254)
+      return show(reply, (messages) => requestCodePage(redirect, messages), 400)
     const browser = randomBytes(32).toString('base64url')
     await emailedCodes.request({ email, browser })
     reply.setCookie(COOKIE, browser, { ...scope(config), maxAge: LIFE_S })
-    return show(reply, enterCodePage({ email, redirect, code: '', needsCode: false, error: null }))
+    const parts = { email, redirect, code: '', needsCode: false, error: null }
+    return show(reply, (messages) => enterCodePage({ ...parts, messages }))
   })
 
   app.post('/login/code/confirm', COUNTED, async (request, reply) => {
@@ -63,8 +76,19 @@ export function codeRoutes(app: App, deps: CodeDeps): void {
         'two_factor_code_required',
         'two_factor_code_wrong',
       )
-      const parts: CodeParts = { email, redirect, code, needsCode, error: `${error.detail}.` }
-      return show(reply, enterCodePage(parts), error.status)
+      return show(
+        reply,
+        (messages) =>
+          enterCodePage({
+            email,
+            redirect,
+            code,
+            needsCode,
+            error: describeProblem(messages, error),
+            messages,
+          }),
+        error.status,
+      )
     }
   })
 }

@@ -2,6 +2,7 @@
 import type { CatalogueProduct, Tier } from '#catalogue/catalogue.ts'
 import { type Html, html, raw } from '#platform/http/html.ts'
 import { formatMoney } from '#platform/money.ts'
+import type { PageMessages } from '../messages/pages.ts'
 import { withCode } from './offers.ts'
 
 type Cell = string | boolean
@@ -11,22 +12,24 @@ type Row = { name: string; cells: Cell[] }
 export function comparisonTable(
   products: readonly CatalogueProduct[],
   { current, code }: { current: Tier | null; code: string | null },
+  messages: PageMessages,
 ): Html | false {
   const rows = listRows(products)
+  const text = messages.pricing
   if (products.length < 2 || rows.length === 0) return false
   const mark = (product: CatalogueProduct | undefined) =>
     product?.tier === current && raw(' class="current"')
-  return html`<div class="scroll" tabindex="0" role="group" aria-label="Comparison"><table class="comparison">
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="${text.comparison}"><table class="comparison">
 <thead><tr><td></td>${products.map((product) => html`<th scope="col"${mark(product)}>${product.tier === current ? product.name : html`<a href="${withCode(`/products/${product.slug}`, code)}">${product.name}</a>`}</th>`)}</tr></thead>
-<tbody><tr><th scope="row">Price</th>${products.map((product) => html`<td${mark(product)}>${formatMoney(product.price, product.currency, { short: true })}</td>`)}</tr>
-${rows.map(({ name, cells }) => html`<tr><th scope="row">${name}</th>${cells.map((cell, index) => html`<td${mark(products[index])}>${renderCell(cell)}</td>`)}</tr>\n`)}</tbody></table></div>`
+<tbody><tr><th scope="row">${text.price}</th>${products.map((product) => html`<td${mark(product)}>${formatMoney(product.price, product.currency, { short: true, locale: messages.locale })}</td>`)}</tr>
+${rows.map(({ name, cells }) => html`<tr><th scope="row">${name}</th>${cells.map((cell, index) => html`<td${mark(products[index])}>${renderCell(cell, text)}</td>`)}</tr>\n`)}</tbody></table></div>`
 }
 
-function renderCell(cell: Cell): Html | string {
+function renderCell(cell: Cell, text: PageMessages['pricing']): Html | string {
   if (typeof cell === 'string') return cell
   return cell
-    ? html`<span class="yes" role="img" aria-label="Included"></span>`
-    : html`<span class="no" role="img" aria-label="Not included"></span>`
+    ? html`<span class="yes" role="img" aria-label="${text.included}"></span>`
+    : html`<span class="no" role="img" aria-label="${text.notIncluded}"></span>`
 }
 
 /** The rows that the products name; without any, their features, where each includes the last. */

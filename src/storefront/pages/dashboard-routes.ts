@@ -9,7 +9,7 @@ import { createToken, deleteToken } from '../downloads/tokens.ts'
 import { type ActivationDeps, releaseOfUser } from '../licences/activations.ts'
 import { type CheckoutState, confirmCheckout, type PaymentDeps } from '../payments/payments.ts'
 import { type RotationDeps, rotateKey } from '../purchases/rotation.ts'
-import { findStoreCaller, SESSION_COOKIE } from '../sessions/sessions.ts'
+import { findStoreCaller, SESSION_COOKIE, type StoreCaller } from '../sessions/sessions.ts'
 import { readDashboard } from './dashboard-data.ts'
 import { type DashboardNotice, dashboardPage } from './dashboard-page.ts'
 import { type LayoutDeps, sendPage } from './layout.ts'
@@ -75,7 +75,7 @@ export function dashboardRoutes(app: App, deps: Deps): void {
 
   async function show(
     reply: FastifyReply,
-    caller: Caller,
+    caller: StoreCaller,
     notice: DashboardNotice | null,
     status = 200,
   ): Promise<FastifyReply> {

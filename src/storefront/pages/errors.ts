@@ -2,6 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { replyWithError } from '#platform/http/replies.ts'
 import { Problem } from '#platform/problem.ts'
 import { storefrontErrors } from '../errors.ts'
+import { describeProblem, type PageMessages, readMessages } from '../messages/pages.ts'
 import { type CookieDeps, findStoreCaller, SESSION_COOKIE } from '../sessions/sessions.ts'
 import { type LayoutDeps, sendPage } from './layout.ts'
 import { messagePage } from './message-page.ts'
@@ -20,31 +21,30 @@ export function onPageError(deps: CookieDeps & LayoutDeps) {
       return replyWithError(storefrontErrors, error, request, reply)
     }
     const caller = await findStoreCaller(deps, request.cookies[SESSION_COOKIE])
-    const login = { to: `/login?redirect=${encodeURIComponent(request.url)}`, label: 'Sign in' }
-    const link = error.status === 401 ? login : WAYS_ON[caller ? 'owner' : 'visitor']
+    const messages = readMessages(request, caller)
+    const { errors: text, claim, login } = messages
+    const way = caller
+      ? { to: '/dashboard', label: claim.toPurchases }
+      : { to: '/pricing', label: text.seePricing }
+    const redirect = `/login?redirect=${encodeURIComponent(request.url)}`
+    const link = error.status === 401 ? { to: redirect, label: login.title } : way
     reply.headers(error.headers)
-    const text =
-      error.status === 401
-        ? 'Sign in with the account that you used for the purchase.'
-        : error.detail
-    const body = messagePage(getTitle(error.status), text, link)
+    const says = error.status === 401 ? text.signInText : describeProblem(messages, error)
+    const title = getTitle(error.status, messages)
+    const body = messagePage(title, says, link)
     return sendPage(reply, deps, {
-      title: getTitle(error.status),
+      title,
       body,
       caller,
+      messages,
       status: error.status,
     })
   }
 }
 
-const WAYS_ON = {
-  owner: { to: '/dashboard', label: 'Go to your purchases' },
-  visitor: { to: '/pricing', label: 'See pricing' },
-}
-
-function getTitle(status: number): string {
-  if (status === 401) return 'Sign in required'
-  if (status === 429) return 'Too many requests'
-  if (status === 403) return 'Download not available'
-  return status >= 500 ? 'Something went wrong' : 'Request not possible'
+function getTitle(status: number, { errors: text }: PageMessages): string {
+  if (status === 401) return text.signInRequired
+  if (status === 429) return text.tooMany
+  if (status === 403) return text.noDownload
+  return status >= 500 ? text.failed : text.notPossible
 }

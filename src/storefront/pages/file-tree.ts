@@ -1,5 +1,7 @@
 /** The files of a release as a tree of folders, short enough for a page. */
 import { type Html, html, raw } from '#platform/http/html.ts'
+import type { Messages } from '#platform/locale.ts'
+import { getPageMessages, type PageMessages } from '../messages/pages.ts'
 
 /** `files` counts all files below a folder; a file has no children. */
 type Node = { name: string; files: number; children: Children | null }
@@ -20,20 +22,33 @@ export type Contents = {
   topNames: readonly string[]
 }
 
+type FileMessages = Pick<PageMessages, 'locale' | 'files'>
 type ListedFile = { path: string; sizeBytes: number }
 
 /** A listing stays the same array until a file changes, and a large tree takes 30 ms. */
-const known = new WeakMap<readonly ListedFile[], Contents>()
+const known: Messages<WeakMap<readonly ListedFile[], Contents>> = {
+  en: new WeakMap(),
+  de: new WeakMap(),
+}
 
-export function describeContents(files: readonly ListedFile[]): Contents {
-  const contents = known.get(files) ?? computeContents(files)
-  known.set(files, contents)
+export function describeContents(
+  files: readonly ListedFile[],
+  messages: FileMessages = getPageMessages('en'),
+): Contents {
+  const cache = known[messages.locale]
+  const contents = cache.get(files) ?? computeContents(files, messages)
+  cache.set(files, contents)
   return contents
 }
 
-function computeContents(files: readonly ListedFile[]): Contents {
+function computeContents(files: readonly ListedFile[], { files: text }: FileMessages): Contents {
   const root = buildTree(files.map(({ path }) => path))
-  const view = { listed: chooseFolders(root), openMax: OPEN_LINES_MAX, max: ROOT_LINES_MAX }
+  const view = {
+    listed: chooseFolders(root),
+    openMax: OPEN_LINES_MAX,
+    max: ROOT_LINES_MAX,
+    text,
+  }
   return {
     files: files.length,
     sizeBytes: files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
@@ -95,24 +110,25 @@ function compareNodes(a: Node, b: Node): number {
   return rank(a) - rank(b) || (a.name < b.name ? -1 : 1)
 }
 
-type View = { listed: ReadonlySet<Children>; openMax: number; max: number }
+type View = {
+  listed: ReadonlySet<Children>
+  openMax: number
+  max: number
+  text: PageMessages['files']
+}
 
 function renderList(folder: Node, view: View): Html {
   const children = listChildren(folder)
   const left = children.slice(view.max).reduce((sum, { files }) => sum + files, 0)
-  return html`<ul>${children.slice(0, view.max).map((node) => renderNode(node, view))}${left > 0 && html`<li class="soft">and ${countFiles(left)} more</li>`}</ul>`
+  return html`<ul>${children.slice(0, view.max).map((node) => renderNode(node, view))}${left > 0 && html`<li class="soft">${view.text.more(view.text.count(left))}</li>`}</ul>`
 }
 
 function renderNode(node: Node, view: View): Html {
   if (node.children === null) return html`<li>${node.name}</li>`
-  const label = html`${formatName(node)} <span class="soft">${countFiles(node.files)}</span>`
+  const label = html`${formatName(node)} <span class="soft">${view.text.count(node.files)}</span>`
   if (!view.listed.has(node.children)) return html`<li>${label}</li>`
   const inner = renderList(node, { ...view, openMax: 0, max: Number.POSITIVE_INFINITY })
   return html`<li><details${node.children.size <= view.openMax && raw(' open')}><summary>${label}</summary>${inner}</details></li>`
 }
 
 const formatName = ({ name, children }: Node) => (children === null ? name : `${name}/`)
-
-export function countFiles(count: number): string {
-  return count === 1 ? '1 file' : `${count.toLocaleString('en')} files`
-}

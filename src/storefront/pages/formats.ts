@@ -1,8 +1,11 @@
 import { type Html, html } from '#platform/http/html.ts'
+import type { Locale, Messages } from '#platform/locale.ts'
 
-/** Renders `17 November 2025`, in UTC. */
-export function day(instant: string): Html {
-  return html`<time datetime="${instant}">${new Date(instant).toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' })}</time>`
+const TAGS: Messages<string> = { en: 'en-GB', de: 'de-DE' }
+
+/** Renders `17 November 2025`, or `17. November 2025` in German, in UTC. */
+export function day(instant: string, locale: Locale = 'en'): Html {
+  return html`<time datetime="${instant}">${new Date(instant).toLocaleDateString(TAGS[locale], { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' })}</time>`
 }
 
 /** Returns `1.5 MB`. */

@@ -3,6 +3,7 @@ import type { Caller } from '#platform/http/access-control.ts'
 import { type Html, html, raw } from '#platform/http/html.ts'
 import { formatMoney } from '#platform/money.ts'
 import type { Claimable } from '../claims/claims.ts'
+import type { PageMessages } from '../messages/pages.ts'
 import type { CheckoutState } from '../payments/payments.ts'
 import { WAIVERS } from '../withdrawals/waiver.ts'
 
@@ -15,55 +16,39 @@ export type GuestSale = {
   /** Where a buyer with an account signs in. */
   signIn: string
   error: string | null
+  messages: PageMessages
 }
 
 export function guestCheckoutPage(sale: GuestSale): Html {
-  const { product, email, code, hasWaiver, isWaived, signIn, error } = sale
-  const price = formatMoney(product.price, product.currency, { short: true })
+  const { product, email, code, hasWaiver, isWaived, signIn, error, messages } = sale
+  const { checkout: text, locale } = messages
+  const price = formatMoney(product.price, product.currency, { short: true, locale })
   return html`<div class="narrow">
-<h1>Buy ${product.name}</h1>
-<p class="lead">${price}, paid once. No account needed: we email your license key and a link to your downloads.</p>
+<h1>${text.heading(product.name)}</h1>
+<p class="lead">${text.lead(price)}</p>
 ${error && html`<div class="notice bad" role="alert"><p>${error}</p></div>`}
 <form class="card" method="post" action="/checkout">
 <input type="hidden" name="tier" value="${product.tier}">
-<div class="field"><label for="email">Email</label><input id="email" name="email" type="email" autocomplete="email" required maxlength="254" value="${email}"><small>Check it: your license key goes there.</small></div>
-<div class="field"><label for="code">Promotion code (optional)</label><input id="code" name="code" autocomplete="off" maxlength="100" value="${code}"></div>
+<div class="field"><label for="email">${messages.email}</label><input id="email" name="email" type="email" autocomplete="email" required maxlength="254" value="${email}"><small>${text.emailHelp}</small></div>
+<div class="field"><label for="code">${text.code}</label><input id="code" name="code" autocomplete="off" maxlength="100" value="${code}"></div>
 ${
   hasWaiver &&
-  html`<div class="check"><input id="waiver" name="waiver" type="checkbox" value="${WAIVERS.en.version}"${isWaived ? raw(' checked') : ''}><label for="waiver">${WAIVERS.en.text} (optional)</label></div>`
+  html`<div class="check"><input id="waiver" name="waiver" type="checkbox" value="${WAIVERS[locale].version}"${isWaived ? raw(' checked') : ''}><label for="waiver">${WAIVERS[locale].text} ${messages.product.optional}</label></div>`
 }
-<button class="button wide">Continue to payment</button>
+<button class="button wide">${text.button}</button>
 </form>
-<p class="under">Do you have an account? <a href="${signIn}">Sign in</a> to buy with it.</p>
+<p class="under">${text.hasAccount} <a href="${signIn}">${text.signIn}</a>${text.toBuy}</p>
 </div>`
 }
 
 /** Contains nothing about the buyer, because anyone may have the address of the page. */
-export function purchasedPage(state: CheckoutState): Html {
-  const [title, text] = ORDER[state]
+export function purchasedPage(state: CheckoutState, messages: PageMessages): Html {
+  const { order } = messages
+  const [title, text] = order[state]
   return html`<div class="narrow empty"><h1>${title}</h1><p class="lead" role="status">${text}</p>
-${state === 'unknown' && html`<p><a class="button" href="/contact">Contact us</a></p>`}
-${state === 'paid' && html`<p class="soft">No email after some minutes? Look into the spam folder, or <a href="/recover">have it sent again</a>.</p>`}
+${state === 'unknown' && html`<p><a class="button" href="/contact">${messages.contactUs}</a></p>`}
+${state === 'paid' && html`<p class="soft">${order.noEmail} <a href="/recover">${order.again}</a>.</p>`}
 </div>`
-}
-
-const ORDER: Record<CheckoutState, [title: string, text: string]> = {
-  paid: [
-    'Thank you. Check your inbox',
-    'Your payment has arrived. We emailed your license key and a link that opens your purchase.',
-  ],
-  settling: [
-    'Your payment is processing',
-    'This can take some days. We will email your license key when the payment arrives.',
-  ],
-  pending: [
-    'Confirming your payment',
-    'This page updates automatically, and we will email you when the payment is confirmed.',
-  ],
-  unknown: [
-    'No pending payment found',
-    'If your bank declined the payment, you were not charged. If you paid and got no email, contact us.',
-  ],
 }
 
 export type ClaimParts = {
@@ -72,24 +57,26 @@ export type ClaimParts = {
   email: string
   claimable: Claimable
   caller: Caller | null
+  messages: PageMessages
 }
 
-export function claimPage({ token, email, claimable, caller }: ClaimParts): Html {
+export function claimPage({ token, email, claimable, caller, messages }: ClaimParts): Html {
+  const { claim: text } = messages
   const isNew = claimable === 'account'
   const needsSignIn = !isNew && caller === null
   return html`<div class="narrow">
-<h1>${isNew ? 'Open your purchase' : 'Add the purchase to your account'}</h1>
+<h1>${isNew ? text.open : text.add}</h1>
 <p class="lead">${
     isNew
-      ? html`This confirms <strong>${email}</strong> and signs you in.`
-      : html`The purchase was made for <strong>${email}</strong>.${needsSignIn && ' Sign in to that account first.'}`
+      ? html`${text.confirmsBefore} <strong>${email}</strong> ${text.confirmsAfter}`
+      : html`${text.madeFor} <strong>${email}</strong>.${needsSignIn && ` ${text.signInFirst}`}`
   }</p>
 ${
   needsSignIn
-    ? html`<p><a class="button wide" href="${buildSignIn(token)}">Sign in</a></p>`
-    : html`<form class="card" method="post" action="/claim"><input type="hidden" name="token" value="${token}"><button class="button wide">${isNew ? 'Open my purchase' : 'Add to my account'}</button></form>`
+    ? html`<p><a class="button wide" href="${buildSignIn(token)}">${text.signIn}</a></p>`
+    : html`<form class="card" method="post" action="/claim"><input type="hidden" name="token" value="${token}"><button class="button wide">${isNew ? text.openButton : text.addButton}</button></form>`
 }
-<p class="under">You did not buy anything? Close this page. Without this button, nothing happens.</p>
+<p class="under">${text.notYou}</p>
 </div>`
 }
 

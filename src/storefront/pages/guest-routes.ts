@@ -3,12 +3,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import Format from 'typebox/format'
 import { withTimeout } from '#billing/processor.ts'
 import type { CatalogueProduct } from '#catalogue/catalogue.ts'
-import type { Caller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Html } from '#platform/http/html.ts'
-import { readLocale } from '#platform/http/request-locale.ts'
 import { Problem } from '#platform/problem.ts'
 import { type ClaimDeps, claimPurchase, readClaim } from '../claims/claims.ts'
+import { describeProblem, type PageMessages, readMessages } from '../messages/pages.ts'
 import { type GuestDeps, openGuestCheckout } from '../payments/guest-checkout.ts'
 import { type CheckoutState, confirmGuestCheckout } from '../payments/payments.ts'
 import { storefrontProblem } from '../problems.ts'
@@ -18,6 +17,7 @@ import {
   openSession,
   SESSION_COOKIE,
   type SessionDeps,
+  type StoreCaller,
 } from '../sessions/sessions.ts'
 import { onPageError } from './errors.ts'
 import {
@@ -51,7 +51,8 @@ function checkoutPages(app: App, deps: Deps): void {
   const errorHandler = onPageError(deps)
   const show = (reply: FastifyReply, sale: GuestSale, status = 200) =>
     sendPage(reply, deps, {
-      title: 'Checkout',
+      title: sale.messages.checkout.title,
+      messages: sale.messages,
       body: guestCheckoutPage(sale),
       caller: null,
       status,
@@ -64,35 +65,42 @@ function checkoutPages(app: App, deps: Deps): void {
     if (await findCaller(deps, request)) return reply.redirect(buildAddress(fields), 302)
     if (config.signUp.invitedOnly)
       return reply.redirect(`/login?redirect=${encodeURIComponent(buildAddress(fields))}`, 302)
-    return show(reply, buildSale(deps, product, fields, null))
+    return show(
+      reply,
+      buildSale(deps, product, fields, { error: null, messages: readMessages(request, null) }),
+    )
   })
 
   app.post('/checkout', { ...COUNTED, errorHandler }, async (request, reply) => {
     const fields = readFields(request.body)
     const product = requireProduct(deps, fields)
+    const messages = readMessages(request, null)
     const again = (error: string, status: number) =>
-      show(reply, buildSale(deps, product, fields, error), status)
+      show(reply, buildSale(deps, product, fields, { error, messages }), status)
     const { email = '', code, waiver } = fields
     if (email.length > EMAIL_MAX || !Format.Test('email', email))
-      return again('Enter a valid email address.', 400)
+      return again(messages.checkout.invalidEmail, 400)
     try {
       const form = { email, code: code || undefined, waiver: waiver || undefined }
-      const visitor = { address: request.ip, locale: readLocale(request) }
+      const visitor = { address: request.ip, locale: messages.locale }
       return reply.redirect(await openGuestCheckout(deps, product, form, visitor), 303)
     } catch (error) {
       if (!(error instanceof Problem) || typeof error.detail !== 'string') throw error
       reply.headers(error.headers)
-      return again(`${error.detail}.`, error.status)
+      return again(describeProblem(messages, error), error.status)
     }
   })
 
   app.get('/purchased', COUNTED, async (request, reply) => {
     const id = (request.query as { session_id?: unknown }).session_id
     const state = typeof id === 'string' ? await confirm(deps, request, id) : 'unknown'
+    const caller = await findCaller(deps, request)
+    const messages = readMessages(request, caller)
     return sendPage(reply, deps, {
-      title: 'Your order',
-      body: purchasedPage(state),
-      caller: await findCaller(deps, request),
+      title: messages.order.title,
+      body: purchasedPage(state, messages),
+      caller,
+      messages,
       ...(state === 'pending' ? { refreshSeconds: REFRESH_SECONDS } : {}),
     })
   })
@@ -110,8 +118,16 @@ function confirm(deps: Deps, request: FastifyRequest, id: string): Promise<Check
 
 function claimPages(app: App, deps: Deps): void {
   const { config } = deps
-  const show = (reply: FastifyReply, caller: Caller | null, body: Html, status = 200) =>
-    sendPage(reply, deps, { title: 'Your purchase', body, caller, status })
+  const show = (
+    reply: FastifyReply,
+    caller: StoreCaller | null,
+    render: (messages: PageMessages) => Html,
+    status = 200,
+  ): Promise<FastifyReply> => {
+    const messages = readMessages(reply.request, caller)
+    const { title } = messages.claim
+    return sendPage(reply, deps, { title, body: render(messages), caller, messages, status })
+  }
 
   // Mail scanners open links, so only the button spends the token.
   app.get('/claim', COUNTED, async (request, reply) => {
@@ -120,7 +136,8 @@ function claimPages(app: App, deps: Deps): void {
     reply.headers({ 'cache-control': 'no-store' })
     try {
       const { user, claimable } = await readClaim(deps, token)
-      return show(reply, caller, claimPage({ token, email: user.email, claimable, caller }))
+      const parts = { token, email: user.email, claimable, caller }
+      return await show(reply, caller, (messages) => claimPage({ ...parts, messages }))
     } catch (error) {
       return showRefusal(error, reply, caller)
     }
@@ -144,21 +161,14 @@ function claimPages(app: App, deps: Deps): void {
     }
   })
 
-  function showRefusal(error: unknown, reply: FastifyReply, caller: Caller | null) {
+  function showRefusal(error: unknown, reply: FastifyReply, caller: StoreCaller | null) {
     if (!storefrontProblem.is(error, 'claim_link_invalid', 'claim_of_another_account')) throw error
     const isExpired = error.code === 'claim_link_invalid'
-    const body = isExpired
-      ? messagePage(
-          'This link no longer works',
-          'It works once, for 7 days. We can email you a new one.',
-          { to: '/recover', label: 'Email me a new link' },
-        )
-      : messagePage(
-          'This purchase is for another account',
-          'Sign out, then follow the link from the email again.',
-          { to: '/dashboard', label: 'Go to your purchases' },
-        )
-    return show(reply, caller, body, error.status)
+    const render = ({ claim: text }: PageMessages) =>
+      isExpired
+        ? messagePage(text.expired, text.expiredText, { to: '/recover', label: text.newLink })
+        : messagePage(text.other, text.otherText, { to: '/dashboard', label: text.toPurchases })
+    return show(reply, caller, render, error.status)
   }
 }
 
@@ -173,7 +183,7 @@ function buildSale(
   { config }: Deps,
   product: CatalogueProduct,
   { email = '', code = '', waiver = '' }: Fields,
-  error: string | null,
+  { error, messages }: Pick<GuestSale, 'error' | 'messages'>,
 ): GuestSale {
   return {
     product,
@@ -184,6 +194,7 @@ function buildSale(
     hasWaiver: config.processor.tax.by !== 'stripe',
     signIn: `/login?redirect=${encodeURIComponent(buildAddress({ tier: product.tier, code, waiver }))}`,
     error,
+    messages,
   }
 }
 

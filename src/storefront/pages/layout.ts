@@ -1,11 +1,14 @@
 import type { FastifyReply } from 'fastify'
-import { LINK_LABELS, LINKS } from '#brand/links.ts'
+import { LINK_MESSAGES } from '#brand/link-messages.ts'
+import { LINKS } from '#brand/links.ts'
 import type { LiveBrand } from '#brand/live.ts'
 import type { Config } from '#config/config.ts'
-import type { Caller } from '#platform/http/access-control.ts'
 import { PAGE_HEADERS } from '#platform/http/headers.ts'
 import { type Html, html, page, raw } from '#platform/http/html.ts'
+import { DEFAULT_LOCALE, LOCALES, type Messages } from '#platform/locale.ts'
+import { getPageMessages, type PageMessages, readMessages } from '../messages/pages.ts'
 import type { Listed, ProductList } from '../products/product-list.ts'
+import type { StoreCaller } from '../sessions/sessions.ts'
 import { assetUrl } from './assets.ts'
 import { type LegalDeps, type LegalPage, listLegalPages } from './legal-pages.ts'
 import { type Listing, listingTags } from './listing.ts'
@@ -16,7 +19,9 @@ export type PageParts = {
   title: string
   body: Html
   /** Null: not signed in. */
-  caller: Caller | null
+  caller: StoreCaller | null
+  /** Its texts; without them, the page is in English only. */
+  messages?: PageMessages
   /** The navigation item to mark as current. */
   path?: string
   /** How search engines and social networks show the page. Without it they leave the page out. */
@@ -49,21 +54,29 @@ export async function sendPage(
 export function sendNotFound(
   reply: FastifyReply,
   deps: LayoutDeps,
-  caller: Caller | null,
+  caller: StoreCaller | null,
 ): Promise<FastifyReply> {
-  return sendPage(reply, deps, { title: 'Not found', body: notFoundPage(), caller, status: 404 })
+  const messages = readMessages(reply.request, caller)
+  const { title } = messages.notFound
+  return sendPage(reply, deps, {
+    title,
+    body: notFoundPage(messages),
+    caller,
+    messages,
+    status: 404,
+  })
 }
 
 function document(config: Config, parts: PageParts, legalPages: readonly LegalPage[]): Html {
-  const { title, listing } = parts
+  const { title, listing, messages } = parts
   const script = parts.script ?? (listing ? null : 'storefront.js')
-  return html`<html lang="en">
+  return html`<html lang="${messages?.locale ?? DEFAULT_LOCALE}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${title} · ${config.brand.name}</title>
-${listing ? listingTags(config, title, listing) : html`<meta name="robots" content="noindex">`}
+${listing ? listingTags(config, title, listing, messages?.locale ?? null) : html`<meta name="robots" content="noindex">`}
 <link rel="icon" href="${config.brand.iconPath}">
 <link rel="stylesheet" href="${assetUrl('storefront.css')}">
 ${config.brand.hasOwnLook && html`<link rel="stylesheet" href="/assets/brand.css?v=${config.brand.version}">`}
@@ -76,37 +89,47 @@ ${script && html`<script src="${assetUrl(script)}" defer></script>`}
 /** Everything that a page shows: its header, content and footer. */
 export function renderBody(
   config: Config,
-  { body, caller, path }: Pick<PageParts, 'body' | 'caller' | 'path'>,
+  { body, caller, path, messages }: Pick<PageParts, 'body' | 'caller' | 'path' | 'messages'>,
   legalPages: readonly LegalPage[],
 ): Html {
+  const { layout: text, locale } = messages ?? getPageMessages(DEFAULT_LOCALE)
   const link = (to: string, label: string) =>
     html`<a href="${to}"${to === path ? raw(' aria-current="page"') : ''}>${label}</a>`
   return html`
-<a class="skip" href="#main">Skip to content</a>
+<a class="skip" href="#main">${text.skip}</a>
 <header class="top"><div class="wrap">
 <a class="brand" href="/">${logo(config.brand)}</a>
-<nav aria-label="Main">
-${link('/pricing', 'Pricing')}
-${link('/models', 'Models')}
-${link('/docs', 'Docs')}
-${link('/contact', 'Contact')}
-${caller ? [link('/dashboard', 'Your purchases'), html`<form method="post" action="/logout"><button class="linklike">Sign out</button></form>`] : link('/login', 'Sign in')}
+<nav aria-label="${text.main}">
+${link('/pricing', text.pricing)}
+${link('/models', text.models)}
+${link('/docs', text.docs)}
+${link('/contact', text.contact)}
+${caller ? [link('/dashboard', text.purchases), html`<form method="post" action="/logout"><button class="linklike">${text.signOut}</button></form>`] : link('/login', text.signIn)}
 </nav></div></header>
 <main id="main">${body}</main>
 <footer class="foot"><div class="wrap">
 <span>${config.brand.legalName}</span>
-<a href="/recover">Lost your key?</a>
-<a href="/withdraw">Withdraw from a purchase</a>
-<a href="/contact">Contact</a>
-${config.brand.findLink('status') === null && html`<a href="/status">Status</a>`}
+<a href="/recover">${text.lostKey}</a>
+<a href="/withdraw">${text.withdraw}</a>
+<a href="/contact">${text.contact}</a>
+${config.brand.findLink('status') === null && html`<a href="/status">${text.status}</a>`}
 ${legalPages.map(({ path, title }) => html`<a href="${path}">${title}</a>`)}
 ${LINKS.map((name) => {
   const url = config.brand.findLink(name)
-  return url && html`<a href="${url}">${LINK_LABELS[name]}</a>`
+  return url && html`<a href="${url}">${LINK_MESSAGES[locale][name]}</a>`
 })}
-<a href="${config.urls.frontend}">Your account</a>
+<a href="${config.urls.frontend}">${text.account}</a>
+${messages && languageSwitch(messages)}
 </div></footer>
 `
+}
+
+const LANGUAGE_NAMES: Messages<string> = { en: 'English', de: 'Deutsch' }
+
+/** Switches to the other languages; the answer leads back to the page. */
+function languageSwitch({ locale, layout }: PageMessages): Html {
+  const others = LOCALES.filter((other) => other !== locale)
+  return html`<form method="post" action="/language" aria-label="${layout.language}">${others.map((other) => html`<button class="linklike" name="lang" value="${other}" lang="${other}">${LANGUAGE_NAMES[other]}</button>`)}</form>`
 }
 
 /** The square alone is beside the name; a logo contains the name. */

@@ -1,6 +1,7 @@
 /** How search engines and social networks show a page: its description, address, picture and data. */
 import type { Config } from '#config/config.ts'
 import { type Html, html, raw } from '#platform/http/html.ts'
+import { DEFAULT_LOCALE, LOCALES, type Locale } from '#platform/locale.ts'
 import { assetUrl } from './assets.ts'
 
 export type Listing = {
@@ -22,14 +23,20 @@ export type StructuredData = { '@type': string; [property: string]: unknown }
 const DESCRIPTION_LENGTH_MAX = 160
 const SOCIAL_IMAGE = { width: 1200, height: 630 }
 
-export function listingTags(config: Config, title: string, listing: Listing): Html {
+/** `locale`: null for a page in one language. */
+export function listingTags(
+  config: Config,
+  title: string,
+  listing: Listing,
+  locale: Locale | null,
+): Html {
   const { path, image, data = [], feed } = listing
-  const url = config.urls.storefront + path
+  const url = addLanguage(config.urls.storefront + path, locale)
   const description = shorten(listing.description)
   const property = (name: string, content: string) =>
     html`<meta property="og:${name}" content="${content}">\n`
   return html`<link rel="canonical" href="${url}">
-<meta name="description" content="${description}">
+${locale && alternates(config.urls.storefront + path)}<meta name="description" content="${description}">
 ${property('type', 'website')}${property('site_name', config.brand.name)}${property('title', title)}${property('description', description)}${property('url', url)}${pictureTags(config, image)}
 ${
   feed !== undefined &&
@@ -37,6 +44,18 @@ ${
 <link rel="alternate" type="application/feed+json" href="${feed}.json">`
 }
 ${data.map(structuredData)}`
+}
+
+/** The addresses of the page in each language, for search engines. */
+function alternates(url: string): Html {
+  return html`${LOCALES.map((locale) => html`<link rel="alternate" hreflang="${locale}" href="${addLanguage(url, locale)}">\n`)}<link rel="alternate" hreflang="x-default" href="${url}">
+`
+}
+
+/** English has the plain address. */
+function addLanguage(url: string, locale: Locale | null): string {
+  if (locale === null || locale === DEFAULT_LOCALE) return url
+  return `${url}${url.includes('?') ? '&' : '?'}lang=${locale}`
 }
 
 function pictureTags(config: Config, own: string | undefined): Html {

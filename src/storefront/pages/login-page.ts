@@ -1,4 +1,5 @@
 import { type Html, html } from '#platform/http/html.ts'
+import type { PageMessages } from '../messages/pages.ts'
 
 export type LoginParts = {
   redirect: string
@@ -13,6 +14,7 @@ export type LoginParts = {
   guestAddress: string | null
   /** The names of the configured sign-in providers. */
   providers: readonly string[]
+  messages: PageMessages
 }
 
 export function loginPage({
@@ -24,30 +26,33 @@ export function loginPage({
   frontendUrl,
   guestAddress,
   providers,
+  messages,
 }: LoginParts): Html {
+  const text = messages.login
   const isBuying = redirect.startsWith('/api/checkout')
   return html`<div class="narrow">
-<h1>Sign in</h1>
-<p class="lead">${isBuying ? 'Sign in to continue to checkout.' : 'Use the email and password of your account.'}</p>
+<h1>${text.title}</h1>
+<p class="lead">${isBuying ? text.buying : text.lead}</p>
 ${error && html`<div class="notice ${needsCode ? 'warn' : 'bad'}" role="alert"><p>${error}</p></div>`}
 <form class="card" method="post" action="/login" data-login${challenge ? html` data-challenge="${JSON.stringify(challenge)}"` : ''}>
 <input type="hidden" name="redirect" value="${redirect}">
-<div class="field"><label for="email">Email</label><input id="email" name="email" type="email" autocomplete="username" required maxlength="254" value="${email}"></div>
-<div class="field"><label for="password">Password</label><input id="password" name="password" type="password" autocomplete="current-password" required maxlength="128"></div>
+<div class="field"><label for="email">${messages.email}</label><input id="email" name="email" type="email" autocomplete="username" required maxlength="254" value="${email}"></div>
+<div class="field"><label for="password">${text.password}</label><input id="password" name="password" type="password" autocomplete="current-password" required maxlength="128"></div>
 ${
   needsCode &&
-  html`<div class="field"><label for="code">Two-factor code</label><input id="code" name="code" inputmode="text" autocomplete="one-time-code" required maxlength="100" aria-describedby="code-help"><small id="code-help">From your authenticator app, or one of your recovery codes.</small></div>`
+  html`<div class="field"><label for="code">${text.twoFactor}</label><input id="code" name="code" inputmode="text" autocomplete="one-time-code" required maxlength="100" aria-describedby="code-help"><small id="code-help">${text.twoFactorHelp}</small></div>`
 }
-<button class="button wide">Sign in</button>
+<button class="button wide">${text.title}</button>
 </form>
-<p class="under"><a class="button quiet wide" href="/login/code?redirect=${encodeURIComponent(redirect)}">Sign in with a code by email</a></p>
-<p><a class="button quiet wide" href="/login/account?redirect=${redirect}">Sign in with ${listOtherWays(providers)}</a></p>
-${guestAddress && html`<p><a class="button quiet wide" href="${guestAddress}">Buy without an account</a></p>`}
-<p class="under">No account yet? <a href="${frontendUrl}/register" target="_blank" rel="noopener">Create an account</a>. <a href="${frontendUrl}/forgot-password">Forgot your password?</a></p>
+<p class="under"><a class="button quiet wide" href="/login/code?redirect=${encodeURIComponent(redirect)}">${text.byCode}</a></p>
+<p><a class="button quiet wide" href="/login/account?redirect=${redirect}">${text.signInWith(listOtherWays(providers, messages))}</a></p>
+${guestAddress && html`<p><a class="button quiet wide" href="${guestAddress}">${text.asGuest}</a></p>`}
+<p class="under">${text.noAccount} <a href="${frontendUrl}/register" target="_blank" rel="noopener">${text.createAccount}</a>. <a href="${frontendUrl}/forgot-password">${text.forgot}</a></p>
 </div>`
 }
 
 /** For example “Google, GitHub or a passkey”. */
-function listOtherWays(providers: readonly string[]): string {
-  return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format([...providers, 'a passkey'])
+function listOtherWays(providers: readonly string[], { locale, login }: PageMessages): string {
+  const format = new Intl.ListFormat(locale === 'en' ? 'en-GB' : locale, { type: 'disjunction' })
+  return format.format([...providers, login.passkey])
 }

@@ -1,6 +1,7 @@
 /** The home page, the prices and the operator's legal pages. */
 import type { FastifyRequest } from 'fastify'
 import type { App } from '#platform/http/app.ts'
+import { readMessages } from '../messages/pages.ts'
 import { findStoreCaller, SESSION_COOKIE } from '../sessions/sessions.ts'
 import { homePage, readHomeText } from './home-page.ts'
 import { sendNotFound, sendPage } from './layout.ts'
@@ -21,41 +22,48 @@ export function offerRoutes(app: App, deps: ProductPageDeps & PlanDeps): void {
 
   app.get('/', ANYONE, async (request, reply) => {
     const caller = await findCaller(request)
+    const messages = readMessages(request, caller)
     const [offers, home] = await Promise.all([
       listOffers(deps, caller?.userId ?? null),
-      readHomeText(deps, config.brand.name),
+      readHomeText(deps, config.brand.name, messages),
     ])
     return sendPage(reply, deps, {
       title: home.title,
-      body: homePage({ home, offers, code: readCode(request) }),
+      body: homePage({ home, offers, code: readCode(request), messages }),
       caller,
+      messages,
       listing: { path: '/', description: plainText(home.text), data: describeShop(config) },
     })
   })
 
   app.get('/pricing', ANYONE, async (request, reply) => {
     const caller = await findCaller(request)
+    const messages = readMessages(request, caller)
     const isCanceled = (request.query as { canceled?: unknown }).canceled === 'true'
     const [offers, plans] = await Promise.all([
       listOffers(deps, caller?.userId ?? null),
       listSoldPlans(deps),
     ])
     const names = [...plans, ...offers.map(({ product }) => product)].map(({ name }) => name)
-    const terms = plans.length === 0 ? ': pay once, no subscription' : ''
     return sendPage(reply, deps, {
-      title: 'Pricing',
+      title: messages.pricing.title,
       body: pricingPage({
         offers,
         plans,
         frontend: config.urls.frontend,
         isCanceled,
         code: readCode(request),
+        messages,
       }),
       caller,
+      messages,
       path: '/pricing',
       listing: {
         path: '/pricing',
-        description: `Prices of ${new Intl.ListFormat('en').format([config.brand.name, ...names])}${terms}.`,
+        description: messages.pricing.description(
+          new Intl.ListFormat(messages.locale).format([config.brand.name, ...names]),
+          plans.length === 0,
+        ),
       },
     })
   })
@@ -70,6 +78,7 @@ export function offerRoutes(app: App, deps: ProductPageDeps & PlanDeps): void {
       title,
       body: legalPage(found),
       caller,
+      messages: readMessages(request, caller),
       path,
       listing: { path, description: plainText(text) || title },
     })

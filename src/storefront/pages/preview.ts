@@ -3,6 +3,7 @@
  * it loads nothing, runs nothing, and its links do nothing.
  */
 import { html, raw } from '#platform/http/html.ts'
+import { getPageMessages } from '../messages/pages.ts'
 import { readAsset } from './assets.ts'
 import { homePage, readHomeText } from './home-page.ts'
 import { type LayoutDeps, renderBody } from './layout.ts'
@@ -12,12 +13,13 @@ import { listOffers, type OfferDeps } from './offers.ts'
 
 export async function renderHomePreview(deps: LayoutDeps & OfferDeps): Promise<string> {
   const { config } = deps
+  const messages = getPageMessages('en')
   const [offers, home, legalPages] = await Promise.all([
     listOffers(deps, null),
-    readHomeText(deps, config.brand.name),
+    readHomeText(deps, config.brand.name, messages),
     listLegalPages(deps),
   ])
-  const body = homePage({ home, offers, code: null })
+  const body = homePage({ home, offers, code: null, messages })
   const sheet = raw(readAsset('storefront.css') + shopLook(config.brand))
   return `<!doctype html>${
     html`<html lang="en"><head><meta charset="utf-8"><title>${home.title}</title><style>${sheet}</style></head>

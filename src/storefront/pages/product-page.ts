@@ -3,11 +3,12 @@ import type { CatalogueProduct } from '#catalogue/catalogue.ts'
 import type { Config } from '#config/config.ts'
 import { type Html, html, raw } from '#platform/http/html.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
+import type { PageMessages } from '../messages/pages.ts'
 import type { Release, ReleaseFiles } from '../products/releases.ts'
 import { WAIVERS } from '../withdrawals/waiver.ts'
 import { changelogPreview } from './changelog.ts'
 import { comparisonTable } from './comparison.ts'
-import { countFiles, describeContents } from './file-tree.ts'
+import { describeContents } from './file-tree.ts'
 import { bytes, day } from './formats.ts'
 import type { LegalPage } from './legal-pages.ts'
 import { markdown } from './markdown.ts'
@@ -25,14 +26,16 @@ export type ProductPageParts = {
   code: string | null
   tax: Config['processor']['tax']
   legalPages: readonly LegalPage[]
+  messages: PageMessages
 }
 
 export function productPage(parts: ProductPageParts): Html {
-  const { brand, offer, products, releases, code } = parts
+  const { brand, offer, products, releases, code, messages } = parts
+  const text = messages.product
   const { product, release } = offer
   const { name, description, gallery, features, includes, faq, terms } = product
   return html`<div class="wrap">
-<nav class="crumbs" aria-label="Breadcrumb"><a href="/pricing">Products</a> <span aria-hidden="true">/</span> <span aria-current="page">${name}</span></nav>
+<nav class="crumbs" aria-label="${text.breadcrumb}"><a href="/pricing">${text.products}</a> <span aria-hidden="true">/</span> <span aria-current="page">${name}</span></nav>
 <div class="product">
 <div class="product-head">
 <p class="eyebrow">${brand}</p>
@@ -42,13 +45,13 @@ export function productPage(parts: ProductPageParts): Html {
 ${buyBox(parts)}
 <div class="product-body">
 ${gallery.length > 0 && renderGallery(gallery)}
-${section('features', 'What you get', (includes !== null || features.length > 0) && html`<ul class="ticks columns">${includes !== null && html`<li class="all">${includes}</li>`}${features.map((feature) => html`<li>${feature}</li>`)}</ul>`)}
-${section('files', 'What’s in the ZIP', release && renderFiles(release))}
-${section('changelog', 'Changelog', releases.length > 0 && changelogPreview(product, releases))}
-${section('compare', 'Compare', comparisonTable(products, { current: product.tier, code }))}
-${section('faq', 'Questions', faq.length > 0 && faq.map(({ question, answer }) => html`<details><summary>${question}</summary><div class="prose">${markdown(answer, { heading: 3 })}</div></details>`))}
-${section('terms', 'License terms', terms !== '' && html`<div class="prose">${markdown(terms, { heading: 3 })}</div>`)}
-${offer.isForSale && !offer.isOwned && html`<p class="buy-below"><a class="button wide" href="#buy">Buy ${name}</a></p>`}
+${section('features', text.features, (includes !== null || features.length > 0) && html`<ul class="ticks columns">${includes !== null && html`<li class="all">${includes}</li>`}${features.map((feature) => html`<li>${feature}</li>`)}</ul>`)}
+${section('files', text.files, release && renderFiles(release, messages))}
+${section('changelog', text.changelog, releases.length > 0 && changelogPreview(product, releases, messages))}
+${section('compare', messages.pricing.compare, comparisonTable(products, { current: product.tier, code }, messages))}
+${section('faq', text.questions, faq.length > 0 && faq.map(({ question, answer }) => html`<details><summary>${question}</summary><div class="prose">${markdown(answer, { heading: 3 })}</div></details>`))}
+${section('terms', text.terms, terms !== '' && html`<div class="prose">${markdown(terms, { heading: 3 })}</div>`)}
+${offer.isForSale && !offer.isOwned && html`<p class="buy-below"><a class="button wide" href="#buy">${messages.pricing.buy(name)}</a></p>`}
 </div>
 </div>
 </div>`
@@ -67,48 +70,49 @@ function renderGallery(gallery: CatalogueProduct['gallery']): Html {
   )}</div>`
 }
 
-function renderFiles({ version, publishedAt, files }: ReleaseFiles): Html {
-  const contents = describeContents(files)
-  return html`<p class="soft">Release ${version} of ${day(publishedAt)}: ${countFiles(contents.files)}, ${bytes(contents.sizeBytes)}.</p>
+function renderFiles({ version, publishedAt, files }: ReleaseFiles, messages: PageMessages): Html {
+  const contents = describeContents(files, messages)
+  return html`<p class="soft">${messages.product.release(version)} ${day(publishedAt, messages.locale)}: ${messages.files.count(contents.files)}, ${bytes(contents.sizeBytes)}.</p>
 <div class="tree">${contents.tree}</div>`
 }
 
-function buyBox({ offer, code, tax, upgrades, legalPages }: ProductPageParts): Html {
+function buyBox({ offer, code, tax, upgrades, legalPages, messages }: ProductPageParts): Html {
+  const { product: text, pricing, locale } = messages
   const { product, isOwned, isForSale, release } = offer
   const { name, price, currency, updatesMonths, renewalPrice } = product
-  const money = (amount: number) => formatMoney(amount, currency, { short: true })
-  return html`<aside class="card buy" id="buy" aria-label="Buy ${name}">
+  const money = (amount: number) => formatMoney(amount, currency, { short: true, locale })
+  return html`<aside class="card buy" id="buy" aria-label="${pricing.buy(name)}">
 <p class="price">${money(price)}</p>
-<p class="once">one-time payment${TAX_NOTES[tax.by === 'off' ? 'off' : tax.behavior]}</p>
-${isOwned ? html`<p><a class="button wide" href="/dashboard">Go to your download</a></p>` : isForSale ? buyForm({ offer, code, tax }) : html`<p class="notice">Coming soon. This product cannot be bought yet.</p>`}
-${upgrades.map(({ fromId, fromName, cents, currency }) => html`<p><a class="button quiet wide" href="/api/checkout?tier=${product.tier}&amp;from=${fromId}">Upgrade from ${fromName} for ${formatMoney(inUnits(cents, currency), currency, { short: true })}</a></p>`)}
+<p class="once">${pricing.oneTime}${text.taxNotes[tax.by === 'off' ? 'off' : tax.behavior]}</p>
+${isOwned ? html`<p><a class="button wide" href="/dashboard">${pricing.toDownload}</a></p>` : isForSale ? buyForm({ offer, code, tax, messages }) : html`<p class="notice">${text.notYet}</p>`}
+${upgrades.map(({ fromId, fromName, cents, currency }) => html`<p><a class="button quiet wide" href="/api/checkout?tier=${product.tier}&amp;from=${fromId}">${text.upgrade(fromName, formatMoney(inUnits(cents, currency), currency, { short: true, locale }))}</a></p>`)}
 <ul class="ticks">
-${release && html`<li>Version ${release.version}, of ${day(release.publishedAt)}</li>`}
-<li>${updatesMonths === null ? 'All future updates' : `${updatesMonths === 1 ? '1 month' : `${updatesMonths} months`} of updates${renewalPrice === null ? '' : `, then ${money(renewalPrice)} for as many again`}`}</li>
-<li>Download at once; the license key comes by email</li>
-<li>Withdraw within 14 days</li>
+${release && html`<li>${text.version(release.version)} ${day(release.publishedAt, locale)}</li>`}
+<li>${updatesMonths === null ? text.allUpdates : text.updates(updatesMonths)}${updatesMonths !== null && renewalPrice !== null && text.thenAgain(money(renewalPrice))}</li>
+<li>${text.atOnce}</li>
+<li>${text.withdraw}</li>
 </ul>
 ${legalPages.length > 0 && html`<p class="soft small">${legalPages.map(({ path, title }, index) => html`${index > 0 && ' · '}<a href="${path}">${title}</a>`)}</p>`}
 </aside>`
 }
 
-const TAX_NOTES = {
-  off: '',
-  exclusive: ', plus the tax of your country',
-  inclusive: ', tax included',
-}
-
 /** A plain form, so that the consent and the code reach the checkout without a script. */
-function buyForm({ offer, code, tax }: Pick<ProductPageParts, 'offer' | 'code' | 'tax'>): Html {
+function buyForm({
+  offer,
+  code,
+  tax,
+  messages,
+}: Pick<ProductPageParts, 'offer' | 'code' | 'tax' | 'messages'>): Html {
+  const { pricing, locale } = messages
   const { tier, name } = offer.product
   return html`<form method="get" action="/checkout">
 <input type="hidden" name="tier" value="${tier}">
-${code !== null && html`<input type="hidden" name="code" value="${code}"><p class="notice">Code <strong>${code}</strong> is applied at checkout.</p>`}
+${code !== null && html`<input type="hidden" name="code" value="${code}"><p class="notice">${pricing.codeBefore} <strong>${code}</strong> ${pricing.codeAfter}</p>`}
 ${
   // With Stripe Tax, the payment page asks for the same consent.
   tax.by !== 'stripe' &&
-  html`<p class="check"><input type="checkbox" id="waiver" name="waiver" value="${WAIVERS.en.version}"><label for="waiver">${WAIVERS.en.text} (optional)</label></p>`
+  html`<p class="check"><input type="checkbox" id="waiver" name="waiver" value="${WAIVERS[locale].version}"><label for="waiver">${WAIVERS[locale].text} ${messages.product.optional}</label></p>`
 }
-<button class="button wide">Buy ${name}</button>
+<button class="button wide">${pricing.buy(name)}</button>
 </form>`
 }

@@ -4,6 +4,7 @@ import type { CatalogueProduct } from '#catalogue/catalogue.ts'
 import type { Config } from '#config/config.ts'
 import type { App } from '#platform/http/app.ts'
 import { platformProblem } from '#platform/problems.ts'
+import { type PageMessages, readMessages } from '../messages/pages.ts'
 import { showReleases } from '../products/releases.ts'
 import { listOffers as listUpgrades } from '../purchases/list.ts'
 import { isCurrent, listOfUser } from '../purchases/store.ts'
@@ -36,6 +37,7 @@ export function productRoutes(app: App, deps: ProductPageDeps): void {
     const product = findProduct(request)
     if (!product) return sendNotFound(reply, deps, await findCaller(request))
     const caller = await findCaller(request)
+    const messages = readMessages(request, caller)
     const [offers, releases, legalPages] = await Promise.all([
       listOffers(deps, caller?.userId ?? null),
       showReleases(deps, product.tier),
@@ -52,15 +54,17 @@ export function productRoutes(app: App, deps: ProductPageDeps): void {
       code: readCode(request),
       tax: config.processor.tax,
       legalPages,
+      messages,
     })
     return sendPage(reply, deps, {
       title: product.name,
       body,
       caller,
+      messages,
       path: '/pricing',
       listing: {
         path: `/products/${product.slug}`,
-        description: describe(config, product),
+        description: describe(config, product, messages),
         image: product.gallery[0]?.url ?? product.images[0],
         data: describeProduct(config, offer),
         feed: `/products/${product.slug}/feed`,
@@ -76,14 +80,18 @@ export function productRoutes(app: App, deps: ProductPageDeps): void {
     const part = takePart(await showReleases(deps, product.tier), start)
     if (!part) return sendNotFound(reply, deps, await findCaller(request))
     const page = `/products/${product.slug}`
+    const caller = await findCaller(request)
+    const messages = readMessages(request, caller)
+    const text = messages.changelog
     const { storefront } = config.urls
     return sendPage(reply, deps, {
-      title: `Changelog of ${product.name}`,
-      body: changelogPage(product, part),
-      caller: await findCaller(request),
+      title: text.of(product.name),
+      body: changelogPage(product, part, messages),
+      caller,
+      messages,
       listing: {
         path: `${page}/changelog${start === null ? '' : `?from=${encodeURIComponent(start)}`}`,
-        description: `Every release of ${config.brand.name} ${product.name}, with its notes.`,
+        description: text.description(`${config.brand.name} ${product.name}`),
         feed: `${page}/feed`,
         data: [
           describePlace([
@@ -110,11 +118,13 @@ export function productRoutes(app: App, deps: ProductPageDeps): void {
   }
 }
 
-function describe(config: Config, { name, description, features }: CatalogueProduct): string {
+function describe(
+  config: Config,
+  { name, description, features }: CatalogueProduct,
+  { product: text }: PageMessages,
+): string {
   return (
-    plainText(description) ||
-    features.join(' · ') ||
-    `${config.brand.name} ${name}: pay once, download at once.`
+    plainText(description) || features.join(' · ') || text.fallback(`${config.brand.name} ${name}`)
   )
 }
 

@@ -1,11 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Compile } from 'typebox/compile'
 import { identityProblem } from '#identity/problems.ts'
-import type { Caller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Html } from '#platform/http/html.ts'
 import { canonicalPath } from '#platform/http/path.ts'
-import { readLocale } from '#platform/http/request-locale.ts'
 import { Problem } from '#platform/problem.ts'
 import { platformProblem } from '#platform/problems.ts'
 import { STOREFRONT_API } from '../api-path.ts'
@@ -13,8 +11,9 @@ import type { ClaimDeps } from '../claims/claims.ts'
 import { type ContactDeps, ContactForm, sendMessage } from '../contact/contact.ts'
 import type { DownloadDeps } from '../downloads/downloads.ts'
 import type { ActivationDeps } from '../licences/activations.ts'
+import { describeProblem, type PageMessages, readMessages } from '../messages/pages.ts'
 import type { PaymentDeps } from '../payments/payments.ts'
-import { RECOVERY_MESSAGE, type RecoveryDeps, requestRecovery } from '../purchases/recovery.ts'
+import { type RecoveryDeps, requestRecovery } from '../purchases/recovery.ts'
 import { leaveForAccount, returnFromAccount } from '../sessions/account-sign-in.ts'
 import { clearSessionCookie, setSessionCookie } from '../sessions/cookie.ts'
 import { parseRedirect, safeRedirect } from '../sessions/redirect.ts'
@@ -25,13 +24,15 @@ import {
   openStoreSession,
   SESSION_COOKIE,
   type SessionDeps,
+  type StoreCaller,
 } from '../sessions/sessions.ts'
 import type { WithdrawalDeps } from '../withdrawals/withdrawals.ts'
 import { assetRoutes } from './assets.ts'
 import { type CodeDeps, codeRoutes } from './code-routes.ts'
-import { CONTACT_LEAD, contactPage, contactSentPage } from './contact-page.ts'
+import { contactPage, contactSentPage } from './contact-page.ts'
 import { dashboardRoutes } from './dashboard-routes.ts'
 import { guestPages } from './guest-routes.ts'
+import { languageRoutes } from './language-routes.ts'
 import { sendNotFound, sendPage } from './layout.ts'
 import { type LoginParts, loginPage } from './login-page.ts'
 import { offerRoutes } from './offer-routes.ts'
@@ -44,12 +45,6 @@ import { withdrawalPages } from './withdrawal-pages.ts'
 const ANYONE = { config: { access: 'anyone' as const } }
 /** Pages that call the processor or the mail server share the rate limit of the API. */
 const COUNTED = { config: { access: 'anyone' as const, limit: 'general' as const } }
-/**
- * Shown only without JavaScript. With it, the browser solves the challenge and sends the form
- * again.
- */
-const PROOF_WITHOUT_SCRIPT =
-  'Too many sign-ins to this account have failed. Enable JavaScript, or use a device that has signed in before.'
 
 const isLoginForm = Compile(LoginForm)
 const isContactForm = Compile(ContactForm)
@@ -72,12 +67,14 @@ export function pageRoutes(app: App, deps: PageDeps): void {
     findStoreCaller(deps, request.cookies[SESSION_COOKIE])
   const show = (
     reply: FastifyReply,
-    caller: Caller | null,
-    title: string,
-    body: Html,
+    caller: StoreCaller | null,
+    render: (messages: PageMessages) => { title: string; body: Html },
     status = 200,
     path = '',
-  ) => sendPage(reply, deps, { title, body, caller, status, path })
+  ): Promise<FastifyReply> => {
+    const messages = readMessages(reply.request, caller)
+    return sendPage(reply, deps, { ...render(messages), caller, messages, status, path })
+  }
 
   assetRoutes(app, config.brand)
 
@@ -94,11 +91,12 @@ export function pageRoutes(app: App, deps: PageDeps): void {
     const form = readForm(request)
     const redirect = safeRedirect(form.redirect)
     const email = form.email?.trim() ?? ''
+    const messages = readMessages(request, null)
     const credentials = { ...form, email }
     if (!isLoginForm.Check(credentials)) {
       return showLogin(
         reply,
-        { redirect, email, error: 'Enter your email and password.', needsCode: false },
+        { redirect, email, error: messages.login.missing, needsCode: false },
         400,
       )
     }
@@ -117,7 +115,7 @@ export function pageRoutes(app: App, deps: PageDeps): void {
         'two_factor_code_wrong',
       )
       const { challenge } = error.extra
-      const says = challenge ? PROOF_WITHOUT_SCRIPT : `${error.detail}.`
+      const says = challenge ? messages.login.proofWithoutScript : describeProblem(messages, error)
       return showLogin(reply, { redirect, email, error: says, needsCode, challenge }, error.status)
     }
   })
@@ -131,7 +129,7 @@ export function pageRoutes(app: App, deps: PageDeps): void {
     const code = readQuery(request).code ?? ''
     const opened = await returnFromAccount(deps, request, reply, { code, origin })
     if (opened === null) {
-      const error = 'The sign-in was started in another browser or has expired. Start again.'
+      const error = readMessages(request, null).login.otherBrowser
       return showLogin(reply, { redirect: '/dashboard', email: '', error, needsCode: false }, 400)
     }
     setSessionCookie(reply, config, opened.token)
@@ -150,45 +148,62 @@ export function pageRoutes(app: App, deps: PageDeps): void {
   app.get('/contact', ANYONE, async (request, reply) => {
     const caller = await findCaller(request)
     const values = caller ? { email: caller.email } : {}
+    const messages = readMessages(request, caller)
+    const text = messages.contact
     return sendPage(reply, deps, {
-      title: 'Contact',
-      body: contactPage({ values, error: null }),
+      title: text.title,
+      body: contactPage({ values, error: null, messages }),
       caller,
+      messages,
       path: '/contact',
-      listing: {
-        path: '/contact',
-        description: `Ask ${config.brand.name} a question. ${CONTACT_LEAD}`,
-      },
+      listing: { path: '/contact', description: text.description(config.brand.name, text.lead) },
     })
   })
 
   app.post('/contact', COUNTED, async (request, reply) => {
     const caller = await findCaller(request)
     const values = readForm(request)
-    const again = (error: string, status: number) =>
-      show(reply, caller, 'Contact', contactPage({ values, error }), status, '/contact')
-    if (!isContactForm.Check(values))
-      return again('Fill in every field with a valid email address.', 400)
+    const { contact, locale } = readMessages(request, caller)
+    const again = (say: (messages: PageMessages) => string, status: number) =>
+      show(
+        reply,
+        caller,
+        (messages) => ({
+          title: messages.contact.title,
+          body: contactPage({ values, error: say(messages), messages }),
+        }),
+        status,
+        '/contact',
+      )
+    if (!isContactForm.Check(values)) return again(() => contact.incomplete, 400)
     try {
-      await sendMessage(deps, values, { address: request.ip, locale: readLocale(request) })
-      return show(reply, caller, 'Message sent', contactSentPage())
+      await sendMessage(deps, values, { address: request.ip, locale })
+      return await show(reply, caller, (messages) => ({
+        title: contact.sent,
+        body: contactSentPage(messages),
+      }))
     } catch (error) {
       if (!(error instanceof Problem) || typeof error.detail !== 'string') throw error
       reply.headers(error.headers)
-      return again(error.detail, error.status)
+      return again((messages) => describeProblem(messages, error), error.status)
     }
   })
 
-  app.get('/recover', ANYONE, async (request, reply) =>
-    show(reply, await findCaller(request), 'Lost your key?', recoveryPage(null)),
-  )
+  const showRecovery = async (request: FastifyRequest, reply: FastifyReply, isSent: boolean) =>
+    show(reply, await findCaller(request), (messages) => ({
+      title: messages.recover.title,
+      body: recoveryPage(messages, { isSent }),
+    }))
+
+  app.get('/recover', ANYONE, async (request, reply) => showRecovery(request, reply, false))
 
   app.post('/recover', COUNTED, async (request, reply) => {
     const email = readForm(request).email?.trim() ?? ''
     if (email !== '' && email.length <= 254) await requestRecovery(deps, email)
-    return show(reply, await findCaller(request), 'Lost your key?', recoveryPage(RECOVERY_MESSAGE))
+    return showRecovery(request, reply, true)
   })
 
+  languageRoutes(app, deps)
   codeRoutes(app, deps)
   dashboardRoutes(app, deps)
   withdrawalPages(app, deps)
@@ -203,18 +218,21 @@ export function pageRoutes(app: App, deps: PageDeps): void {
 
   function showLogin(
     reply: FastifyReply,
-    parts: Omit<LoginParts, 'frontendUrl' | 'guestAddress' | 'providers'>,
+    parts: Omit<LoginParts, 'frontendUrl' | 'guestAddress' | 'providers' | 'messages'>,
     status: number,
   ): Promise<FastifyReply> {
     return show(
       reply,
       null,
-      'Sign in',
-      loginPage({
-        ...parts,
-        frontendUrl: config.urls.frontend,
-        guestAddress: findGuestAddress(config, parts.redirect),
-        providers: listProviders(config),
+      (messages) => ({
+        title: messages.login.title,
+        body: loginPage({
+          ...parts,
+          frontendUrl: config.urls.frontend,
+          guestAddress: findGuestAddress(config, parts.redirect),
+          providers: listProviders(config),
+          messages,
+        }),
       }),
       status,
       '/login',

@@ -14,6 +14,7 @@ import { findUser, readSlices, type User } from '#identity/users.ts'
 import { DAY_MS, type Instant, MINUTE_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Caller } from '#platform/http/access-control.ts'
+import type { Locale } from '#platform/locale.ts'
 import { ownedToken, readOwner } from '#platform/owned-token.ts'
 import type { Platform } from '#platform/platform.ts'
 import { unauthenticated } from '#platform/problems.ts'
@@ -98,6 +99,9 @@ export async function openSession(
   return token
 }
 
+/** A user who is signed in at the shop, and their language. */
+export type StoreCaller = Caller & { locale: Locale | null }
+
 /**
  * Returns the caller of a cookie; null when it is unknown or expired, or when its user is deleted
  * or deactivated (then the session ends).
@@ -105,7 +109,7 @@ export async function openSession(
 export async function findStoreCaller(
   { db, clock, secrets }: CookieDeps,
   token: string | undefined,
-): Promise<Caller | null> {
+): Promise<StoreCaller | null> {
   const owner = token === undefined ? null : readOwner(token)
   if (token === undefined || owner === null) return null
   const hash = secrets.hash('store-session', token)
@@ -134,6 +138,7 @@ export async function findStoreCaller(
     tier: user.subscription_tier,
     slices: readSlices(user),
     isActive: true,
+    locale: user.locale,
     isVerified: user.is_verified,
     isSuperuser: user.is_superuser,
     scopes: null,

@@ -1,0 +1,37 @@
+import type { FastifyRequest } from 'fastify'
+import { readLocale } from '#platform/http/request-locale.ts'
+import { DEFAULT_LOCALE, isLocale, type Locale, type Messages } from '#platform/locale.ts'
+import type { Problem } from '#platform/problem.ts'
+import { de as buyerDe } from './buyer.de.ts'
+import { en as buyerEn } from './buyer.en.ts'
+import { PROBLEMS_DE } from './problems.de.ts'
+import { de as shopDe } from './shop.de.ts'
+import { en as shopEn } from './shop.en.ts'
+
+export type PageMessages = { locale: Locale } & typeof shopEn & typeof buyerEn
+
+const MESSAGES: Messages<PageMessages> = {
+  en: { locale: 'en', ...shopEn, ...buyerEn },
+  de: { locale: 'de', ...shopDe, ...buyerDe },
+}
+
+export const getPageMessages = (locale: Locale): PageMessages => MESSAGES[locale]
+
+/**
+ * Returns the texts in the language of the visitor: that of the address (`?lang=de`), of their
+ * account, of the choice that the browser keeps, or of the browser.
+ */
+export function readMessages(
+  request: FastifyRequest,
+  caller: { locale: Locale | null } | null,
+): PageMessages {
+  const { lang } = request.query as { lang?: unknown }
+  if (isLocale(lang)) return MESSAGES[lang]
+  return MESSAGES[caller?.locale ?? readLocale(request) ?? DEFAULT_LOCALE]
+}
+
+/** Returns the sentence of a problem, with a full stop. */
+export function describeProblem({ locale, errors }: PageMessages, problem: Problem): string {
+  if (locale === 'de') return PROBLEMS_DE[problem.code] ?? `${errors.notPossible}.`
+  return typeof problem.detail === 'string' ? problem.detail.replace(/\.?$/, '.') : ''
+}
