@@ -6,6 +6,7 @@ import type { AuditAction } from '#audit/actions.ts'
 import { recordAudit } from '#audit/audit.ts'
 import type { CatalogueProduct, Tier } from '#catalogue/catalogue.ts'
 import { CatalogueError } from '#catalogue/fields.ts'
+import { requireChargeable } from '#catalogue/minimum-charge.ts'
 import { formatProduct, readProduct } from '#catalogue/product-form.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -160,7 +161,7 @@ const isTaken = ({ tier, retired_at }: ProductRow, wanted: Tier) =>
 /** @throws Problem 422 with the field */
 function readForm({ config }: EditingDeps, { position, ...form }: ProductForm): CatalogueProduct {
   try {
-    const product = readProduct(form, 'body')
+    const product = requireChargeable(readProduct(form, 'body'), 'body')
     if (config.processor.tax.by === 'managed' && product.taxCode === null)
       throw new CatalogueError('body.tax_code is missing: TAX=managed needs it')
     return product
