@@ -284,11 +284,14 @@ const ASKED_ONCE: Record<string, Asked> = {
   'DELETE /api/admin/purchases/:id/activations/:activation_id id': {
     ...ADMIN_PURCHASE,
     second: 'activation',
+    // The buyer has released it before.
+    ownerStatus: 404,
   },
   'DELETE /api/admin/purchases/:id/activations/:activation_id activation_id': {
     ...ADMIN_PURCHASE,
     thing: 'activation',
     path: 'purchase',
+    ownerStatus: 404,
   },
   'POST /api/admin/purchases/:id/extend id': {
     ...ADMIN_PURCHASE,
