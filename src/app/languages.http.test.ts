@@ -10,16 +10,18 @@ import { createShop } from '#testing/shop.ts'
 const GERMAN = { 'accept-language': 'de-AT,de;q=0.9,en;q=0.5' }
 
 /** The same in both languages. */
-const NAMES =
-  /^(Latchkey|Pro|Ada|Laptop|Google|GitHub|ci|Firefox|insufficient_funds|INV-1|lk_|ada|Basic.*)$/
+const isName = (sentence: string) =>
+  /^\S*[./]\S*$|^(· )?(Latchkey|Pro|Ada|Laptop|Google|GitHub|ci|Firefox|insufficient_funds|INV-1|lk_|ada|Basic.*|Deutsch|Code|Atom|JSON)$/.test(
+    sentence,
+  )
 
 test('every email about accounts and plans is German for a German recipient', async (t) => {
   const { app } = await openShop(t)
   const english = composeEmails(app.config, 'en')
   for (const [index, [name, email]] of composeEmails(app.config, 'de').entries()) {
     const [, original] = english[index] ?? []
-    requireGerman(email.subject, original?.subject ?? '', `${name}, subject`, NAMES)
-    requireGerman(email.text, original?.text ?? '', name, NAMES)
+    requireGerman(email.subject, original?.subject ?? '', `${name}, subject`, isName)
+    requireGerman(email.text, original?.text ?? '', name, isName)
     assert.match(email.html, /<html lang="de">/, name)
     assert.doesNotMatch(email.html, /Or open this address/, name)
   }
@@ -69,8 +71,74 @@ test('a guest and a visitor of the contact form get emails in the language of th
   const purchase = (await app.mail('gast@example.com')).find(({ subject }) =>
     subject.startsWith('Ihre Lizenz'),
   )
-  requireGerman(purchase?.text ?? '', '', 'purchase', NAMES)
+  requireGerman(purchase?.text ?? '', '', 'purchase', isName)
 })
+
+test('the pages of the shop are German for German visitors, and name their addresses in both languages', async (t) => {
+  const { app } = await openShop(t)
+  const { catalogue } = app.config
+  const [product] = catalogue.products
+  const seller = JSON.stringify([catalogue.products, (await app.get('/api/billing/plans')).body])
+  const isTheirs = (sentence: string) => isName(sentence) || seller.includes(sentence)
+  const page = `/products/${product?.slug}`
+  for (const path of [
+    '/',
+    '/pricing?canceled=true',
+    page,
+    `${page}/changelog`,
+    '/contact',
+    '/login',
+    '/login/code',
+    '/checkout?tier=basic',
+    '/purchased',
+    '/claim',
+    '/recover',
+    '/withdraw',
+    '/no-such-page',
+  ]) {
+    const german = await app.store('GET', path, { headers: GERMAN })
+    const english = await app.store('GET', path)
+    assert.match(german.text, /<html lang="de">/, path)
+    assert.match(english.text, /<html lang="en">/, path)
+    requireGerman(readPageText(german.text), readPageText(english.text), path, isTheirs)
+  }
+  const { text } = await app.store('GET', '/pricing?lang=de')
+  const address = `${app.config.urls.storefront}/pricing`
+  assert.ok(text.includes(`<link rel="canonical" href="${address}?lang=de">`))
+  assert.ok(text.includes(`<link rel="alternate" hreflang="de" href="${address}?lang=de">`))
+  assert.ok(text.includes(`<link rel="alternate" hreflang="en" href="${address}">`))
+})
+
+test('the switch in the footer changes the language of the browser and of the account', async (t) => {
+  const { app, buyer } = await openShop(t)
+  const ada = await buyer('ada')
+  const shop = app.config.urls.storefront
+  const press = (referer: string) =>
+    ada.request('POST', '/language', {
+      body: new URLSearchParams({ lang: 'de' }).toString(),
+      headers: { 'content-type': 'application/x-www-form-urlencoded', referer },
+    })
+  const switched = await press(`${shop}/pricing?code=A&lang=en`)
+  assert.deepEqual([switched.status, switched.headers.get('location')], [303, '/pricing?code=A'])
+  assert.match(switched.headers.get('set-cookie') ?? '', /^lang=de;/)
+  assert.equal((await app.as('ada').get('/api/users/me')).body.locale, 'de')
+  assert.match((await ada.get('/pricing')).text, /<html lang="de">/)
+  for (const referer of ['https://evil.example/', `${shop}//evil.example/`])
+    assert.doesNotMatch((await press(referer)).headers.get('location') ?? '', /^(https?:|\/\/)/)
+})
+
+/** Returns what people read on a page, a line for each element, without release notes and files. */
+function readPageText(page: string): string {
+  const labels = [...page.matchAll(/(?:aria-label|alt|placeholder)="([^"]+)"/g)].map(
+    ([, label]) => label,
+  )
+  const body = page
+    .slice(page.indexOf('<title>'))
+    .replaceAll(/<(script|style)\b.*?<\/\1>|<article class="release.*?<\/article>/gs, '')
+    .replaceAll(/<div class="tree">.*?<\/div>/gs, '')
+    .replaceAll(/<[^>]+>/g, '\n')
+  return [body, ...labels].join('\n').replaceAll('&amp;', '&')
+}
 
 const readSubjects = async (app: TestApp, name: string) =>
   (await app.mail(`${name}@example.com`)).map(({ subject }) => subject)
