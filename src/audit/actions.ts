@@ -66,3 +66,5 @@ export type AuditAction =
   | 'totp.on'
   | 'user.changed'
   | 'user.signed-out'
+  | 'view.ended'
+  | 'view.started'

@@ -68,7 +68,7 @@ export function billingRoutes(app: App, deps: BillingDeps): void {
   app.get(
     '/api/billing/subscription',
     {
-      config: { access: 'user' },
+      config: { access: 'user', viewable: true },
       schema: {
         operationId: 'getSubscription',
         tags: ['billing'],

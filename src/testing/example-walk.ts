@@ -529,6 +529,8 @@ async function readCustomer(walk: Walk, root: Calls): Promise<void> {
   await root.post(`/api/admin/payments/${payments[0].id}/refund`, body)
   await app.settle()
   await root.get(`${customer}/events?about=money`)
+  await root.post(`${customer}/view`, { reason: 'An invoice that they cannot find' })
+  await root.delete('/api/admin/view')
   await root.post(`${customer}/sign-out`)
 }
 

@@ -115,7 +115,7 @@ export function oauthRoutes(
           ),
         },
       },
-      config: { access: 'user' },
+      config: { access: 'user', viewable: true },
     },
     async (request) => listLinks(deps.db, requireCaller(request).userId),
   )

@@ -65,6 +65,8 @@ export const EVENT_LABELS: Readonly<Record<AuditAction, string>> = {
   'settings.saved': 'Settings changed',
   'superuser.added': 'Made a superuser',
   'user.changed': 'Changed by a superuser',
+  'view.started': 'Viewed by support, read-only',
+  'view.ended': 'View by support ended',
 }
 
 /** Failed sign-ins within a short time are one entry. */

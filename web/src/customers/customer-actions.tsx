@@ -2,6 +2,7 @@ import { Button, NativeSelect, Text } from '@mantine/core'
 import {
   IconBan,
   IconDots,
+  IconEye,
   IconLogout,
   IconMail,
   IconRosetteDiscountCheck,
@@ -24,6 +25,7 @@ import { FormDialog } from '../shop/form-dialog.tsx'
 import layout from '../shop/order-page.module.css'
 import { hasEnded } from '../shop/order-status.tsx'
 import { ordersOfCustomerQuery, refreshCustomers } from './customers-query.ts'
+import { ViewDialog } from './view-dialog.tsx'
 
 type ActionName = 'sign-out' | 'suspend' | 'reactivate' | 'resend' | 'verify' | 'promote' | 'demote'
 
@@ -101,6 +103,7 @@ export function CustomerActions({ customer }: { customer: Customer }) {
   const isSelf = useUser().id === customer.id
   const [opened, setOpened] = useState<ActionName | null>(null)
   const [isPlanOpen, setIsPlanOpen] = useState(false)
+  const [isViewOpen, setIsViewOpen] = useState(false)
   const focus = useReturnFocus()
   const action = opened && ACTIONS[opened]
   return (
@@ -118,9 +121,21 @@ export function CustomerActions({ customer }: { customer: Customer }) {
       <DropMenu
         label="More actions"
         button={<IconDots size={20} aria-hidden />}
-        groups={listItems(customer, isSelf, setOpened)}
+        groups={[
+          customer.is_active && !customer.is_superuser
+            ? [
+                {
+                  label: 'View as customer',
+                  icon: IconEye,
+                  onSelect: () => setIsViewOpen(true),
+                },
+              ]
+            : [],
+          ...listItems(customer, isSelf, setOpened),
+        ].filter((items) => items.length > 0)}
       />
       {isPlanOpen && <PlanDialog customer={customer} onClose={() => setIsPlanOpen(false)} />}
+      {isViewOpen && <ViewDialog customer={customer} onClose={() => setIsViewOpen(false)} />}
       {action && (
         <Confirm
           opened

@@ -4,13 +4,15 @@ import type { TokenPair } from '../api/types.ts'
 import { Session, type SessionMessage } from './session.ts'
 
 const KEY = 'latchkey.refresh'
+const VIEW_KEY = 'latchkey.view'
 const RENEWAL = '/api/auth/refresh'
 
 const storage = localStorageOpen() ? localStorageStore() : memoryStore()
 
 const channel = new BroadcastChannel('latchkey.session')
 
-export const session = new Session({
+/** This browser's own session, also while this tab views another account. */
+export const ownSession = new Session({
   storage,
   // Web Locks exist on https and on localhost only. Without them, two tabs rely on the service's
   // grace: the same token gets the same successor within 10 s.
@@ -21,11 +23,54 @@ export const session = new Session({
 })
 
 channel.addEventListener('message', (event: MessageEvent<SessionMessage>) => {
-  session.receive(event.data)
+  ownSession.receive(event.data)
 })
 addEventListener('storage', (event) => {
-  if (event.key === KEY || event.key === null) session.storageChanged()
+  if (event.key === KEY || event.key === null) ownSession.storageChanged()
 })
+
+/** Whether a superuser views another account, read-only and in this tab alone. */
+export const isView = readViewToken() !== null
+
+export const session = isView ? createViewSession() : ownSession
+
+/** Leaves for the viewed account's pages. */
+export function beginView(token: string): void {
+  sessionStorage.setItem(VIEW_KEY, token)
+  location.assign('/dashboard')
+}
+
+/** The token is not renewed: the second time, the view is over. */
+function createViewSession(): Session {
+  let isNew = true
+  return new Session({
+    storage: {
+      read: readViewToken,
+      write() {},
+      clear() {
+        const viewed = session.userId()
+        sessionStorage.removeItem(VIEW_KEY)
+        location.replace(`/customers/${viewed}`)
+      },
+    },
+    lock: (work) => work(),
+    async renew(token) {
+      if (!isNew) return 'refused'
+      isNew = false
+      return { access_token: token, refresh_token: token, token_type: 'bearer', user: null }
+    },
+    broadcast() {},
+    now: () => Date.now(),
+  })
+}
+
+function readViewToken(): string | null {
+  try {
+    return sessionStorage.getItem(VIEW_KEY)
+  } catch {
+    return null
+  }
+}
 
 async function renew(refreshToken: string): Promise<TokenPair | 'refused'> {
   let response: Response
