@@ -21,6 +21,7 @@ import { adminInboxRoutes } from './inbox-routes.ts'
 import { adminMetricRoutes } from './metric-routes.ts'
 import { adminModelRoutes } from './model-routes.ts'
 import { adminMoneyRoutes } from './money-routes.ts'
+import { adminPlanRoutes } from './plan-routes.ts'
 import { adminProblem } from './problems.ts'
 import { adminProductRoutes } from './product-routes.ts'
 import { adminPurchaseRoutes } from './purchase-routes.ts'
@@ -68,6 +69,7 @@ export function createAdmin(
     async routes(app) {
       adminRoutes(app, { ...platform, identity })
       adminCustomerRoutes(app, { ...platform, identity, billing })
+      adminPlanRoutes(app, platform, billing)
       adminUsageRoutes(app, platform)
       adminModelRoutes(app, platform, ai)
       adminMetricRoutes(app, platform)

@@ -86,6 +86,8 @@ const NOT_RENEWABLE: Asked = { thing: 'purchase', status: 409 }
 const ADMIN_MESSAGE: Asked = { thing: 'contact', status: 403, owner: 'root' }
 const ADMIN_PURCHASE: Asked = { thing: 'purchase', status: 403, owner: 'root' }
 
+const ADMIN_PLAN: Asked = { thing: 'user', status: 403, owner: 'root', ownerStatus: 409 }
+
 const askAgain = () => ({ parts: [{ type: 'text', text: 'Who keeps pigs?' }] })
 
 const askDocument = (document_id: string) => ({
@@ -244,6 +246,21 @@ const ASKED_ONCE: Record<string, Asked> = {
     body: () => ({ is_verified: true }),
   },
   'GET /api/admin/users/:id id': { thing: 'user', status: 403, owner: 'root' },
+  // Ada has no subscription here.
+  'POST /api/admin/users/:id/plan/preview id': {
+    ...ADMIN_PLAN,
+    body: () => ({ price_id: 'none' }),
+  },
+  'POST /api/admin/users/:id/plan id': {
+    ...ADMIN_PLAN,
+    body: () => ({ price_id: 'none', proration_at: 0 }),
+  },
+  'POST /api/admin/users/:id/view id': {
+    thing: 'user',
+    status: 403,
+    owner: 'root',
+    body: () => ({ reason: 'A question' }),
+  },
   'GET /api/admin/users/:id/events id': { thing: 'user', status: 403, owner: 'root' },
   'GET /api/admin/audit user_id': {
     thing: 'user',
@@ -425,6 +442,8 @@ const NOBODYS: Record<string, string> = {
   'POST /api/billing/create-checkout-session price_id': 'of the catalogue',
   'POST /api/billing/change/preview price_id': 'of the catalogue',
   'POST /api/billing/change price_id': 'of the catalogue',
+  'POST /api/admin/users/:id/plan/preview price_id': 'of the catalogue',
+  'POST /api/admin/users/:id/plan price_id': 'of the catalogue',
   'POST /api/conversations collection_ids':
     'a mark on the conversation; only the owner searches it',
   'PATCH /api/conversations/:id collection_ids':

@@ -31,6 +31,7 @@ export type AuditAction =
   | 'password.removed'
   | 'password.reset'
   | 'payment.refunded'
+  | 'plan.changed'
   | 'product.changed'
   | 'product.made'
   | 'product.retired'

@@ -50,6 +50,7 @@ export const EVENT_LABELS: Readonly<Record<AuditAction, string>> = {
   'contact.replied': 'Message answered',
   'discount.deleted': 'Promotion code deleted',
   'discount.made': 'Promotion code created',
+  'plan.changed': 'Plan changed by a superuser',
   'product.changed': 'Product changed',
   'product.made': 'Product created',
   'product.retired': 'Product no longer sold',

@@ -593,6 +593,12 @@ export type ChangeConversationSettingsRequest = {
   keeps_conversations: boolean
 }
 
+export type ChangeCustomerPlanRequest = {
+  price_id: string
+  /** From the preview; valid for 15 minutes */
+  proration_at: number
+}
+
 export type ChangeEmailRequest = {
   new_email: string
   password?: string | null
@@ -2033,7 +2039,7 @@ export type MessageUsage = {
 
 export type MetricInterval = 'day' | 'week' | 'month'
 
-export type MetricName = 'mrr' | 'new_mrr' | 'expansion' | 'contraction' | 'churned_mrr' | 'active_accounts' | 'trials' | 'trial_conversion' | 'churn_rate' | 'revenue' | 'refunds' | 'model_cost' | 'gross_margin' | 'margin_percent' | 'calls' | 'failure_rate' | 'ttft_p95' | 'documents' | 'signups' | 'checkout_conversion'
+export type MetricName = 'mrr' | 'new_mrr' | 'expansion' | 'contraction' | 'churned_mrr' | 'active_accounts' | 'new_accounts' | 'churned_accounts' | 'trials' | 'trial_conversion' | 'churn_rate' | 'revenue' | 'refunds' | 'model_cost' | 'gross_margin' | 'margin_percent' | 'calls' | 'failure_rate' | 'ttft_p95' | 'documents' | 'signups' | 'checkout_conversion'
 
 export type MetricSeries = {
   name: MetricName
@@ -2461,6 +2467,10 @@ export type PlanLimits = {
   file_bytes_max: number | null
   output_tokens_max: number | null
   choices_max: number | null
+}
+
+export type PreviewCustomerPlanRequest = {
+  price_id: string
 }
 
 export type ProcessorAccount = {
@@ -4358,6 +4368,20 @@ export type Paths = {
       }
       body: RefundPaymentRequest
       reply: RefundedPayment
+    }
+    '/api/admin/users/{id}/plan/preview': {
+      path: {
+        id: string
+      }
+      body: PreviewCustomerPlanRequest
+      reply: ChangePreview
+    }
+    '/api/admin/users/{id}/plan': {
+      path: {
+        id: string
+      }
+      body: ChangeCustomerPlanRequest
+      reply: Message
     }
     '/api/admin/switches': {
       body: SwitchOffRequest

@@ -1,4 +1,4 @@
-import { Button, NativeSelect, Text } from '@mantine/core'
+import { Button, Text } from '@mantine/core'
 import {
   IconBan,
   IconDots,
@@ -13,18 +13,16 @@ import { useState } from 'react'
 import { api } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
 import type { Customer, UpdateUserRequest } from '../api/types.ts'
-import { planName } from '../billing/plans.ts'
-import { usePlans } from '../billing/use-plans.ts'
 import { Confirm } from '../components/confirm.tsx'
 import { DropMenu, type DropMenuItem } from '../components/drop-menu.tsx'
 import { plural } from '../components/format.ts'
 import { useReturnFocus } from '../components/return-focus.ts'
 import { showToast } from '../components/toasts.tsx'
 import { useUser } from '../session/user.ts'
-import { FormDialog } from '../shop/form-dialog.tsx'
 import layout from '../shop/order-page.module.css'
 import { hasEnded } from '../shop/order-status.tsx'
 import { ordersOfCustomerQuery, refreshCustomers } from './customers-query.ts'
+import { PlanDialog } from './plan-dialog.tsx'
 import { ViewDialog } from './view-dialog.tsx'
 
 type ActionName = 'sign-out' | 'suspend' | 'reactivate' | 'resend' | 'verify' | 'promote' | 'demote'
@@ -187,44 +185,4 @@ function listItems(
   return groups
     .map((items) => items.filter((one) => one !== false))
     .filter((items) => items.length > 0)
-}
-
-/** The value for no override. Tiers contain no spaces, so it matches none. */
-const AS_PAID = 'as paid'
-
-/** Overrides the plan of the subscription, until the override is removed. */
-function PlanDialog({ customer, onClose }: { customer: Customer; onClose: () => void }) {
-  const { tier_override } = customer
-  const plans = usePlans()
-  const [plan, setPlan] = useState(tier_override ?? AS_PAID)
-  // Keep an override in the list after its plan has left the catalogue.
-  const tiers = new Set([
-    ...plans.map(({ tier }) => tier),
-    ...(tier_override === null ? [] : [tier_override]),
-  ])
-  return (
-    <FormDialog
-      title="Change plan"
-      action="Save"
-      done="Plan changed"
-      onClose={onClose}
-      onSubmit={async () => {
-        const tier = plan === AS_PAID ? null : plan
-        const body = { subscription_tier: tier } as UpdateUserRequest
-        await change(customer, body, '')
-        await refreshCustomers()
-      }}
-    >
-      <NativeSelect
-        label="Plan"
-        description="Applies until you return to the subscription’s. The customer pays as before."
-        value={plan}
-        onChange={({ currentTarget }) => setPlan(currentTarget.value)}
-        data={[
-          { value: AS_PAID, label: 'From the subscription' },
-          ...[...tiers].map((tier) => ({ value: tier, label: planName(plans, tier) })),
-        ]}
-      />
-    </FormDialog>
-  )
 }
