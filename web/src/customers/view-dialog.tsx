@@ -2,7 +2,7 @@ import { Text, Textarea } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../api/client.ts'
 import type { Customer } from '../api/types.ts'
-import { beginView } from '../session/browser-session.ts'
+import { VIEW_KEY } from '../session/browser-session.ts'
 import { FormDialog } from '../shop/form-dialog.tsx'
 
 type ViewDialogProps = { customer: Customer; onClose: () => void }
@@ -18,7 +18,9 @@ export function ViewDialog({ customer: { id, email }, onClose }: ViewDialogProps
       onClose={onClose}
       onSubmit={async () => {
         const view = await api.post('/api/admin/users/{id}/view', { reason }, { path: { id } })
-        beginView(view.access_token)
+        sessionStorage.setItem(VIEW_KEY, view.access_token)
+        // Loads anew, so that no data of one account shows under the other.
+        location.assign('/dashboard')
       }}
     >
       <Text size="sm">

@@ -4,7 +4,7 @@ import type { TokenPair } from '../api/types.ts'
 import { Session, type SessionMessage } from './session.ts'
 
 const KEY = 'latchkey.refresh'
-const VIEW_KEY = 'latchkey.view'
+export const VIEW_KEY = 'latchkey.view'
 const RENEWAL = '/api/auth/refresh'
 
 const storage = localStorageOpen() ? localStorageStore() : memoryStore()
@@ -29,38 +29,21 @@ addEventListener('storage', (event) => {
   if (event.key === KEY || event.key === null) ownSession.storageChanged()
 })
 
-/** Whether a superuser views another account, read-only and in this tab alone. */
-export const isView = readViewToken() !== null
+/** A superuser views another account in this tab; `account-view.tsx` has the rest. */
+export const session = readViewToken() === null ? ownSession : createViewSession()
 
-export const session = isView ? createViewSession() : ownSession
-
-/** Leaves for the viewed account's pages. */
-export function beginView(token: string): void {
-  sessionStorage.setItem(VIEW_KEY, token)
-  location.assign('/dashboard')
-}
-
-/** The token is not renewed: the second time, the view is over. */
 function createViewSession(): Session {
-  let isNew = true
+  const view = import('./account-view.tsx')
   return new Session({
     storage: {
       read: readViewToken,
       write() {},
-      clear() {
-        const viewed = session.userId()
-        sessionStorage.removeItem(VIEW_KEY)
-        location.replace(`/customers/${viewed}`)
-      },
+      clear: () => void view.then(({ leaveView }) => leaveView()),
     },
     lock: (work) => work(),
-    async renew(token) {
-      if (!isNew) return 'refused'
-      isNew = false
-      return { access_token: token, refresh_token: token, token_type: 'bearer', user: null }
-    },
+    renew: (token) => view.then(({ renewView }) => renewView(token)),
     broadcast() {},
-    now: () => Date.now(),
+    now: Date.now,
   })
 }
 

@@ -1,16 +1,11 @@
 import { Outlet } from '@tanstack/react-router'
 import { lazy, Suspense, useCallback, useEffect, useState } from 'react'
 import { OfflineBar } from '../components/offline.tsx'
-import { isView } from '../session/browser-session.ts'
 import { useBooted } from './booted.ts'
 import { onPaletteOpen } from './palette-events.ts'
 
 const Palette = lazy(() =>
   import('./palette/palette.tsx').then(({ Palette }) => ({ default: Palette })),
-)
-
-const ViewBar = lazy(() =>
-  import('../session/view-bar.tsx').then(({ ViewBar }) => ({ default: ViewBar })),
 )
 
 /** Skip link, command palette (loaded when first opened) and offline bar of every page. */
@@ -38,11 +33,6 @@ export function Root() {
       {isOpen && (
         <Suspense>
           <Palette onClose={() => setIsOpen(false)} />
-        </Suspense>
-      )}
-      {isView && (
-        <Suspense>
-          <ViewBar />
         </Suspense>
       )}
       <OfflineBar />
