@@ -2,7 +2,7 @@ import { Text, Textarea } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../api/client.ts'
 import type { Customer } from '../api/types.ts'
-import { VIEW_KEY } from '../session/browser-session.ts'
+import { viewToken } from '../session/view-token.ts'
 import { FormDialog } from '../shop/form-dialog.tsx'
 
 type ViewDialogProps = { customer: Customer; onClose: () => void }
@@ -18,7 +18,7 @@ export function ViewDialog({ customer: { id, email }, onClose }: ViewDialogProps
       onClose={onClose}
       onSubmit={async () => {
         const view = await api.post('/api/admin/users/{id}/view', { reason }, { path: { id } })
-        sessionStorage.setItem(VIEW_KEY, view.access_token)
+        viewToken.write(view.access_token)
         // Loads anew, so that no data of one account shows under the other.
         location.assign('/dashboard')
       }}

@@ -5,68 +5,87 @@
 import { IconEye } from '@tabler/icons-react'
 import { useState } from 'react'
 import { createRoot } from 'react-dom/client'
-import { queries, userQuery } from '../api/queries.ts'
-import type { TokenPair, User } from '../api/types.ts'
+import type { Reply } from '../api/operation.ts'
+import type { TokenPair } from '../api/types.ts'
 import classes from './account-view.module.css'
-import { ownSession, session, VIEW_KEY } from './browser-session.ts'
+import type { Session } from './session.ts'
 import { parseClaims } from './token.ts'
+import { viewToken } from './view-token.ts'
 
-let isRenewed = false
-void showBar()
+const USER = '/api/auth/me'
+const END = '/api/admin/view'
 
-/** The token is never renewed. When a request needs another one, the view is over. */
-export async function renewView(token: string): Promise<TokenPair | 'refused'> {
-  if (isRenewed) return 'refused'
-  isRenewed = true
-  return { access_token: token, refresh_token: token }
-}
-
-/** Loads the tab anew under the superuser's own session. */
-export function leaveView(): void {
-  const viewed = session.userId()
-  sessionStorage.removeItem(VIEW_KEY)
-  location.replace(`/customers/${viewed}`)
-}
-
-async function showBar(): Promise<void> {
-  const place = document.body.appendChild(document.createElement('div'))
-  const root = createRoot(place)
-  root.render(<ViewBar user={null} />)
-  const user = await queries.ensureQueryData(userQuery).catch(() => null)
-  root.render(<ViewBar user={user} />)
-}
-
-function ViewBar({ user }: { user: User | null }) {
-  const [isEnding, setIsEnding] = useState(false)
-  const end = () => {
-    setIsEnding(true)
-    void endView().finally(leaveView)
+/** `own`: the superuser's session. */
+export function openView(own: Session) {
+  const token = viewToken.read() ?? ''
+  const { sub = '', exp = 0 } = parseClaims(token) ?? {}
+  let isRenewed = false
+  /** Loads the tab anew under the superuser's own session. */
+  const leave = () => {
+    viewToken.clear()
+    location.replace(`/customers/${sub}`)
   }
+  const end = () =>
+    void endView(own)
+      .catch(() => undefined)
+      .then(leave)
+  void showBar(token, { until: new Date(exp * 1000), end })
+
+  return {
+    leave,
+    /** The token is never renewed. When a request needs another one, the view is over. */
+    async renew(refreshToken: string): Promise<TokenPair | 'refused'> {
+      if (isRenewed) return 'refused'
+      isRenewed = true
+      return { access_token: refreshToken, refresh_token: refreshToken }
+    },
+  }
+}
+
+/** The token of the view cannot end it, because it changes nothing. */
+async function endView(own: Session): Promise<void> {
+  const token = await own.token()
+  if (token !== null)
+    await fetch(END, { method: 'DELETE', headers: { authorization: `Bearer ${token}` } })
+}
+
+type BarProps = { until: Date; end: () => void }
+
+async function showBar(token: string, bar: BarProps): Promise<void> {
+  const place = document.createElement('div')
+  document.body.append(place)
+  const root = createRoot(place)
+  root.render(<ViewBar name="…" {...bar} />)
+  const name = await readName(token).catch(() => null)
+  if (name !== null) root.render(<ViewBar name={name} {...bar} />)
+}
+
+async function readName(token: string): Promise<string | null> {
+  const response = await fetch(USER, { headers: { authorization: `Bearer ${token}` } })
+  if (!response.ok) return null
+  const { full_name, email } = (await response.json()) as Reply<'GET', typeof USER>
+  return full_name ?? email
+}
+
+function ViewBar({ name, until, end }: BarProps & { name: string }) {
+  const [isEnding, setIsEnding] = useState(false)
   return (
     <section aria-label="View of another account" className={classes.bar}>
       <IconEye size={18} stroke={1.7} aria-hidden />
       <p role="status">
-        Viewing as <b>{user ? (user.full_name ?? user.email) : '…'}</b>. Read-only until {readEnd()}
-        .
+        Viewing as <b>{name}</b>. Read-only until{' '}
+        {until.toLocaleTimeString(undefined, { timeStyle: 'short' })}.
       </p>
-      <button type="button" disabled={isEnding} onClick={end}>
+      <button
+        type="button"
+        disabled={isEnding}
+        onClick={() => {
+          setIsEnding(true)
+          end()
+        }}
+      >
         End view
       </button>
     </section>
   )
-}
-
-function readEnd(): string {
-  const end = parseClaims(sessionStorage.getItem(VIEW_KEY))?.exp ?? 0
-  return new Date(end * 1000).toLocaleTimeString(undefined, { timeStyle: 'short' })
-}
-
-/** The token of the view cannot end it, because it changes nothing. */
-async function endView(): Promise<void> {
-  const token = await ownSession.token()
-  if (token === null) return
-  await fetch('/api/admin/view', {
-    method: 'DELETE',
-    headers: { authorization: `Bearer ${token}` },
-  })
 }

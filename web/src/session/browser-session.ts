@@ -2,9 +2,9 @@ import type { Body, Reply } from '../api/operation.ts'
 import { createOfflineProblem, parseProblem } from '../api/problem.ts'
 import type { TokenPair } from '../api/types.ts'
 import { Session, type SessionMessage } from './session.ts'
+import { viewToken } from './view-token.ts'
 
 const KEY = 'latchkey.refresh'
-export const VIEW_KEY = 'latchkey.view'
 const RENEWAL = '/api/auth/refresh'
 
 const storage = localStorageOpen() ? localStorageStore() : memoryStore()
@@ -12,7 +12,7 @@ const storage = localStorageOpen() ? localStorageStore() : memoryStore()
 const channel = new BroadcastChannel('latchkey.session')
 
 /** This browser's own session, also while this tab views another account. */
-export const ownSession = new Session({
+const ownSession = new Session({
   storage,
   // Web Locks exist on https and on localhost only. Without them, two tabs rely on the service's
   // grace: the same token gets the same successor within 10 s.
@@ -29,30 +29,22 @@ addEventListener('storage', (event) => {
   if (event.key === KEY || event.key === null) ownSession.storageChanged()
 })
 
-/** A superuser views another account in this tab; `account-view.tsx` has the rest. */
-export const session = readViewToken() === null ? ownSession : createViewSession()
+export const session = viewToken.read() === null ? ownSession : createViewSession()
 
+/** A superuser views another account in this tab. */
 function createViewSession(): Session {
-  const view = import('./account-view.tsx')
+  const view = import('./account-view.tsx').then(({ openView }) => openView(ownSession))
   return new Session({
     storage: {
-      read: readViewToken,
+      read: viewToken.read,
       write() {},
-      clear: () => void view.then(({ leaveView }) => leaveView()),
+      clear: () => void view.then(({ leave }) => leave()),
     },
     lock: (work) => work(),
-    renew: (token) => view.then(({ renewView }) => renewView(token)),
+    renew: (token) => view.then((open) => open.renew(token)),
     broadcast() {},
     now: Date.now,
   })
-}
-
-function readViewToken(): string | null {
-  try {
-    return sessionStorage.getItem(VIEW_KEY)
-  } catch {
-    return null
-  }
 }
 
 async function renew(refreshToken: string): Promise<TokenPair | 'refused'> {
