@@ -2,7 +2,7 @@ import { Text, Textarea } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../api/client.ts'
 import type { Customer } from '../api/types.ts'
-import { viewToken } from '../session/view-token.ts'
+import { viewToken } from '../session/token-store.ts'
 import { FormDialog } from '../shop/form-dialog.tsx'
 
 type ViewDialogProps = { customer: Customer; onClose: () => void }

@@ -10,7 +10,7 @@ import type { TokenPair } from '../api/types.ts'
 import classes from './account-view.module.css'
 import type { Session } from './session.ts'
 import { parseClaims } from './token.ts'
-import { viewToken } from './view-token.ts'
+import { viewToken } from './token-store.ts'
 
 const USER = '/api/auth/me'
 const END = '/api/admin/view'
