@@ -27,7 +27,7 @@ const ACCOUNTS = ['active_accounts', 'new_accounts', 'churned_accounts'] as cons
 const MONTH = ['revenue', 'gross_margin', 'margin_percent', 'mrr', ...ACCOUNTS] as const
 const SHOWN = 5
 
-/** What happened today, each number with a link to its rows. */
+/** The numbers of today, each with a link to its rows. */
 export function TodayPage() {
   const today = useQuery(metricsQuery(readSpan(1), { names: TODAY }))
   const month = useQuery(metricsQuery(readSpan(30), { names: MONTH }))
