@@ -14,10 +14,11 @@ import { api } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
 import type { Customer, UpdateUserRequest } from '../api/types.ts'
 import { Confirm } from '../components/confirm.tsx'
-import { DropMenu, type DropMenuItem } from '../components/drop-menu.tsx'
 import { plural } from '../components/format.ts'
+import { Menu, type MenuGroups, type MenuItem } from '../components/menu.tsx'
 import { useReturnFocus } from '../components/return-focus.ts'
 import { showToast } from '../components/toasts.tsx'
+import { IconButton } from '../conversations/parts/icon-button.tsx'
 import { useUser } from '../session/user.ts'
 import layout from '../shop/order-page.module.css'
 import { hasEnded } from '../shop/order-status.tsx'
@@ -116,21 +117,24 @@ export function CustomerActions({ customer }: { customer: Customer }) {
       <Button variant="default" onClick={() => setIsPlanOpen(true)}>
         Change plan
       </Button>
-      <DropMenu
+      <Menu
         label="More actions"
-        button={<IconDots size={20} aria-hidden />}
+        button={(target) => (
+          <IconButton {...target} label="More actions" data-tip-side="below" data-tip-align="end">
+            <IconDots size={20} aria-hidden />
+          </IconButton>
+        )}
         groups={[
-          customer.is_active && !customer.is_superuser
-            ? [
-                {
-                  label: 'View as customer',
-                  icon: IconEye,
-                  onSelect: () => setIsViewOpen(true),
-                },
-              ]
-            : [],
+          [
+            customer.is_active &&
+              !customer.is_superuser && {
+                label: 'View as customer',
+                icon: IconEye,
+                onSelect: () => setIsViewOpen(true),
+              },
+          ],
           ...listItems(customer, isSelf, setOpened),
-        ].filter((items) => items.length > 0)}
+        ]}
       />
       {isPlanOpen && <PlanDialog customer={customer} onClose={() => setIsPlanOpen(false)} />}
       {isViewOpen && <ViewDialog customer={customer} onClose={() => setIsViewOpen(false)} />}
@@ -161,13 +165,13 @@ function listItems(
   { is_active, is_verified, is_superuser }: Customer,
   isSelf: boolean,
   open: (name: ActionName) => void,
-): DropMenuItem[][] {
-  const item = (label: string, icon: DropMenuItem['icon'], name: ActionName): DropMenuItem => ({
+): MenuGroups {
+  const item = (label: string, icon: MenuItem['icon'], name: ActionName): MenuItem => ({
     label,
     icon,
     onSelect: () => open(name),
   })
-  const groups: (DropMenuItem | false)[][] = [
+  return [
     [
       item('Email licenses', IconMail, 'resend'),
       !is_verified && item('Mark as verified', IconRosetteDiscountCheck, 'verify'),
@@ -182,7 +186,4 @@ function listItems(
       !isSelf && is_superuser && item('Remove superuser access', IconShieldCog, 'demote'),
     ],
   ]
-  return groups
-    .map((items) => items.filter((one) => one !== false))
-    .filter((items) => items.length > 0)
 }
