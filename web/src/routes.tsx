@@ -374,6 +374,16 @@ const runPages = [
   }),
   createRoute({
     getParentRoute: () => runLayout,
+    path: '/run/catalogue',
+    component: lazyPage(() => import('./catalogue/catalogue-page.tsx'), 'CataloguePage'),
+  }),
+  createRoute({
+    getParentRoute: () => runLayout,
+    path: '/run/health',
+    component: lazyPage(() => import('./health/health-page.tsx'), 'HealthPage'),
+  }),
+  createRoute({
+    getParentRoute: () => runLayout,
     path: '/run/activity',
     validateSearch: passSearch<ActivitySearch>,
     component: lazyPage(() => import('./activity/activity-page.tsx'), 'ActivityPage'),
