@@ -97,7 +97,9 @@ function CheckTable({ checks }: { checks: readonly HealthCheck[] }) {
                 </Text>
               </Table.Td>
               <Table.Td>
-                <Badge color={STATES[check.state].color}>{STATES[check.state].label}</Badge>
+                <Badge color={STATES[check.state].color} miw="fit-content">
+                  {STATES[check.state].label}
+                </Badge>
               </Table.Td>
               <Table.Td visibleFrom="sm" style={{ overflowWrap: 'anywhere' }}>
                 {check.detail}
@@ -146,7 +148,9 @@ function Service({ report }: { report: HealthReport }) {
           {last_event_at === null ? 'None yet' : formatAge(last_event_at)}
         </Fact>
         <Fact label="Backups">
-          Made by <code>npm run cli -- backup</code>, outside of the service
+          <span>
+            Made by <code>npm run cli -- backup</code>, outside of the service
+          </span>
         </Fact>
       </dl>
     </Panel>
