@@ -28,8 +28,12 @@ test('health lists faults first, and reuses a result for a moment', async (t) =>
   const app = await testApp(t, { env: { SMTP_URL: 'smtp://127.0.0.1:1', DEBUG: 'true' } })
   const root = await app.as('root', { superuser: true })
   const first = (await root.get('/api/admin/health')).body
-  const [fault] = first.components as Component[]
-  assert.deepEqual([fault?.area, fault?.name, fault?.state], ['mail', 'Mail', 'wrong'])
+  const components = first.components as Component[]
+  const firstWell = components.findIndex(({ state }) => state !== 'wrong')
+  const faults = components.slice(0, firstWell)
+  assert.ok(components.slice(firstWell).every(({ state }) => state !== 'wrong'))
+  const fault = faults.find(({ name }) => name === 'Mail')
+  assert.equal(fault?.area, 'mail')
   assert.match(fault?.detail ?? '', /^127\.0\.0\.1:1 rejects the connection/)
   app.clock.advance(1_000)
   const second = (await root.get('/api/admin/health')).body
