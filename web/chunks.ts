@@ -11,7 +11,7 @@ const CORE = [
   'web/src/(?:main|routes)\\.tsx',
   'web/src/api/(?!upload)',
   'web/src/theme/',
-  'web/src/session/(?!fresh-sign-in-dialog|sign-in)',
+  'web/src/session/(?!account-view|fresh-sign-in-dialog|sign-in)',
   'web/src/shell/(?:root|error-page|booted|missing-files|palette-events|main-focus)',
   'web/src/billing/(?:plans|use-plans)\\.ts',
   'web/src/conversations/parts/action-button',
@@ -67,7 +67,6 @@ const PARTS = [
     'VisuallyHidden',
   ),
   'web/src/components/(?:choice|copy|form-problem|links|plan-badge|scroll-x|stat)\\.tsx?',
-  'web/src/billing/(?:state|processor)\\.ts',
 ]
 
 const FORMS = [

@@ -15,14 +15,17 @@ import { switchProblem } from '#switches/problems.ts'
 import { adminActivityRoutes } from './activity-routes.ts'
 import { adminBillingRoutes } from './billing-routes.ts'
 import { adminBrandRoutes } from './brand-routes.ts'
+import { adminCatalogueRoutes } from './catalogue-routes.ts'
 import { adminCustomerRoutes } from './customer-routes.ts'
 import { emailDeadJobs } from './dead-jobs.ts'
 import { adminDiscountRoutes } from './discount-routes.ts'
 import { adminDisputeRoutes } from './dispute-routes.ts'
+import { adminHealthRoutes } from './health-routes.ts'
 import { adminInboxRoutes } from './inbox-routes.ts'
 import { adminMetricRoutes } from './metric-routes.ts'
 import { adminModelRoutes } from './model-routes.ts'
 import { adminMoneyRoutes } from './money-routes.ts'
+import { adminPlanRoutes } from './plan-routes.ts'
 import { adminProblem } from './problems.ts'
 import { adminProductRoutes } from './product-routes.ts'
 import { adminPurchaseRoutes } from './purchase-routes.ts'
@@ -44,11 +47,7 @@ type Needs = {
 }
 
 export function createAdmin(
-  platform: Pick<
-    Platform,
-    'config' | 'db' | 'dialect' | 'databaseAddress' | 'clock' | 'jobs' | 'bus' | 'secrets' | 'log'
-  > &
-    ProductDeps,
+  platform: Platform & ProductDeps,
   { identity, billing, switches, ai, processor, timeMachine }: Needs,
 ): Room {
   emailDeadJobs(platform)
@@ -71,8 +70,11 @@ export function createAdmin(
       adminRoutes(app, { ...platform, identity })
       adminActivityRoutes(app, platform)
       adminCustomerRoutes(app, { ...platform, identity, billing })
+      adminPlanRoutes(app, platform, billing)
       adminUsageRoutes(app, platform)
       adminModelRoutes(app, platform, ai)
+      adminCatalogueRoutes(app, platform, billing)
+      adminHealthRoutes(app, platform)
       adminMetricRoutes(app, platform)
       adminMoneyRoutes(app, platform)
       adminSwitchRoutes(app, platform, { switches, ai })

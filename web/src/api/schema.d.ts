@@ -16,6 +16,11 @@ export type AccountExport = {
   exported_at: string
 }
 
+export type AccountView = {
+  access_token: string
+  expires_at: string
+}
+
 export type AdminAuditEntry = {
   id: string
   /** With `position` it is where `audit verify` finds the entry */
@@ -39,7 +44,7 @@ export type AdminAuditEntry = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type AdminError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'emailed_code_wrong' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'superuser_unverified' | 'account_appeared' | 'unknown_price' | 'unknown_promotion_code' | 'promotion_code_used' | 'trial_needs_verified_email' | 'no_subscription' | 'same_plan' | 'payment_due' | 'subscription_ending' | 'subscription_pausing' | 'subscription_paused' | 'subscription_disputed' | 'not_pausable' | 'nothing_to_resume' | 'shorter_interval' | 'smaller_longer' | 'change_pending' | 'preview_outdated' | 'payment_refused' | 'payment_to_confirm' | 'nothing_to_refund' | 'refund_too_large' | 'invalid_unsubscribe_link' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only' | 'not_signed_in' | 'field_missing' | 'cross_site' | 'tier_invalid' | 'already_owned' | 'not_an_upgrade' | 'not_renewable' | 'promotion_code_unusable' | 'contact_message_not_found' | 'amount_too_small' | 'discount_code_taken' | 'discount_not_found' | 'waiver_outdated' | 'optout_link_invalid' | 'claim_link_invalid' | 'claim_needs_sign_in' | 'claim_of_another_account' | 'withdrawal_not_found' | 'not_for_sale' | 'checkout_busy' | 'purchase_not_found' | 'no_invoice' | 'purchase_upgraded' | 'purchase_not_restorable' | 'purchase_ended' | 'not_an_extension' | 'no_active_purchase' | 'purchase_id_invalid' | 'payment_disputed' | 'download_limit_reached' | 'download_cooldown' | 'resume_limit_reached' | 'range_not_satisfiable' | 'product_files_missing' | 'zip_failed' | 'products_fixed' | 'product_not_found' | 'product_exists' | 'product_slug_taken' | 'product_changed' | 'release_refused' | 'release_exists' | 'release_incomplete' | 'products_dir_needed' | 'release_not_draft' | 'release_not_publishable' | 'release_not_published' | 'release_not_stored' | 'license_not_found' | 'license_revoked' | 'activations_full' | 'activation_not_found' | 'not_activated' | 'release_limit_reached' | 'download_token_not_found' | 'token_limit_reached' | 'download_credential_invalid' | 'release_not_found' | 'daily_limit_reached' | 'contact_notification_failed' | 'payment_not_found' | 'job_not_found' | 'clock_fixed' | 'clock_moving' | 'clock_step_refused' | 'switch_not_found' | 'switch_subject_unknown' | 'switch_limit_reached'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'view_read_only' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'emailed_code_wrong' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'account_not_viewable' | 'last_superuser' | 'superuser_unverified' | 'account_appeared' | 'unknown_price' | 'unknown_promotion_code' | 'promotion_code_used' | 'trial_needs_verified_email' | 'no_subscription' | 'same_plan' | 'payment_due' | 'subscription_ending' | 'subscription_pausing' | 'subscription_paused' | 'subscription_disputed' | 'not_pausable' | 'nothing_to_resume' | 'shorter_interval' | 'smaller_longer' | 'change_pending' | 'preview_outdated' | 'payment_refused' | 'payment_to_confirm' | 'nothing_to_refund' | 'refund_too_large' | 'invalid_unsubscribe_link' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only' | 'not_signed_in' | 'field_missing' | 'cross_site' | 'tier_invalid' | 'already_owned' | 'not_an_upgrade' | 'not_renewable' | 'promotion_code_unusable' | 'contact_message_not_found' | 'amount_too_small' | 'discount_code_taken' | 'discount_not_found' | 'waiver_outdated' | 'optout_link_invalid' | 'claim_link_invalid' | 'claim_needs_sign_in' | 'claim_of_another_account' | 'withdrawal_not_found' | 'not_for_sale' | 'checkout_busy' | 'purchase_not_found' | 'no_invoice' | 'purchase_upgraded' | 'purchase_not_restorable' | 'purchase_ended' | 'not_an_extension' | 'no_active_purchase' | 'purchase_id_invalid' | 'payment_disputed' | 'download_limit_reached' | 'download_cooldown' | 'resume_limit_reached' | 'range_not_satisfiable' | 'product_files_missing' | 'zip_failed' | 'products_fixed' | 'product_not_found' | 'product_exists' | 'product_slug_taken' | 'product_changed' | 'release_refused' | 'release_exists' | 'release_incomplete' | 'products_dir_needed' | 'release_not_draft' | 'release_not_publishable' | 'release_not_published' | 'release_not_stored' | 'license_not_found' | 'license_revoked' | 'activations_full' | 'activation_not_found' | 'not_activated' | 'release_limit_reached' | 'download_token_not_found' | 'token_limit_reached' | 'download_credential_invalid' | 'release_not_found' | 'daily_limit_reached' | 'contact_notification_failed' | 'payment_not_found' | 'job_not_found' | 'clock_fixed' | 'clock_moving' | 'clock_step_refused' | 'switch_not_found' | 'switch_subject_unknown' | 'switch_limit_reached'
 }
 
 export type AdminInvoice = {
@@ -77,7 +82,7 @@ export type AdminUser = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type AiError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'free_needs_verified_email' | 'free_allowance_taken' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'request_not_supported' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'vendor_sandbox_closed' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'rerank_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'view_read_only' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'free_needs_verified_email' | 'free_allowance_taken' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'request_not_supported' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'vendor_sandbox_closed' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'rerank_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported'
 }
 
 export type AliasRoutes = {
@@ -296,7 +301,7 @@ export type ApiKeySelf = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type ApiKeysError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'key_not_found' | 'key_limit_reached' | 'key_not_active' | 'api_key_needed' | 'key_changed'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'view_read_only' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'key_not_found' | 'key_limit_reached' | 'key_not_active' | 'api_key_needed' | 'key_changed'
 }
 
 export type AskConversationCitationsEvent = {
@@ -398,13 +403,13 @@ export type AuditEntry = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type AuthError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'emailed_code_wrong' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'superuser_unverified' | 'account_appeared'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'view_read_only' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'emailed_code_wrong' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'account_not_viewable' | 'last_superuser' | 'superuser_unverified' | 'account_appeared'
 }
 
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type BillingError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'unknown_price' | 'unknown_promotion_code' | 'promotion_code_used' | 'trial_needs_verified_email' | 'no_subscription' | 'same_plan' | 'payment_due' | 'subscription_ending' | 'subscription_pausing' | 'subscription_paused' | 'subscription_disputed' | 'not_pausable' | 'nothing_to_resume' | 'shorter_interval' | 'smaller_longer' | 'change_pending' | 'preview_outdated' | 'payment_refused' | 'payment_to_confirm' | 'nothing_to_refund' | 'refund_too_large' | 'invalid_unsubscribe_link' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'view_read_only' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'unknown_price' | 'unknown_promotion_code' | 'promotion_code_used' | 'trial_needs_verified_email' | 'no_subscription' | 'same_plan' | 'payment_due' | 'subscription_ending' | 'subscription_pausing' | 'subscription_paused' | 'subscription_disputed' | 'not_pausable' | 'nothing_to_resume' | 'shorter_interval' | 'smaller_longer' | 'change_pending' | 'preview_outdated' | 'payment_refused' | 'payment_to_confirm' | 'nothing_to_refund' | 'refund_too_large' | 'invalid_unsubscribe_link' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only'
 }
 
 export type BillingSync = {
@@ -430,7 +435,7 @@ export type BrandColours = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type BrandError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'brand_from_file'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'view_read_only' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'brand_from_file'
 }
 
 export type BrandForm = {
@@ -602,6 +607,52 @@ export type CallPage = {
   next_cursor: string | null
 }
 
+export type Catalogue = {
+  /** Null: the built-in plans */
+  plans_file: string | null
+  /** Null: products are built in, or edited in the shop */
+  products_file: string | null
+  /** From the lowest to the highest */
+  plans: Array<CataloguePlan>
+  /** Plans that accounts still have; the catalogue no longer has them */
+  dropped_plans: Array<DroppedPlan>
+  /** Prices with subscribers that belong to no plan */
+  unknown_prices: Array<UnknownPrice>
+}
+
+export type CataloguePlan = {
+  tier: string
+  name: string
+  features: Array<string>
+  grants: Array<string>
+  limits: PlanLimits
+  /** Trial before the first payment, for users who have never subscribed */
+  trial_days: number
+  /** Maximum cost of calls in a paid month; null: no limit */
+  allowance_usd: number | null
+  trial_allowance_usd: number | null
+  /** Maximum tokens in a paid month; null: no limit */
+  tokens_max: number | null
+  /** Accounts that have the plan now */
+  accounts: number
+  /** Empty for the plan without a subscription */
+  prices: Array<CataloguePrice>
+}
+
+export type CataloguePrice = {
+  interval: 'month' | 'year'
+  /** The setting or field of the price id */
+  setting: string
+  /** Null: not for sale */
+  price_id: string | null
+  /** In units of the currency; null while the processor cannot be reached */
+  amount: number | null
+  currency: string | null
+  subscribers: number
+  /** A part of `subscribers` */
+  trials: number
+}
+
 export type ChangeConversationRequest = {
   title?: string
   is_pinned?: boolean
@@ -615,6 +666,12 @@ export type ChangeConversationRequest = {
 
 export type ChangeConversationSettingsRequest = {
   keeps_conversations: boolean
+}
+
+export type ChangeCustomerPlanRequest = {
+  price_id: string
+  /** From the preview; valid for 15 minutes */
+  proration_at: number
 }
 
 export type ChangeEmailRequest = {
@@ -1079,7 +1136,7 @@ export type ConversationWithMessages = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type ConversationsError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'free_needs_verified_email' | 'free_allowance_taken' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'request_not_supported' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'vendor_sandbox_closed' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'rerank_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported' | 'conversation_not_found' | 'message_not_found' | 'conversations_not_kept' | 'answer_running' | 'answer_interrupted' | 'model_without_vision' | 'conversation_full' | 'share_not_found' | 'share_ended' | 'share_limit_reached' | 'share_too_large' | 'import_running' | 'import_too_large' | 'conversation_storage_full' | 'pin_limit_reached'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'view_read_only' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'free_needs_verified_email' | 'free_allowance_taken' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'request_not_supported' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'vendor_sandbox_closed' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'rerank_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported' | 'conversation_not_found' | 'message_not_found' | 'conversations_not_kept' | 'answer_running' | 'answer_interrupted' | 'model_without_vision' | 'conversation_full' | 'share_not_found' | 'share_ended' | 'share_limit_reached' | 'share_too_large' | 'import_running' | 'import_too_large' | 'conversation_storage_full' | 'pin_limit_reached'
 }
 
 export type CountMessageTokensRequest = {
@@ -1523,6 +1580,11 @@ export type DollarsLeft = {
   renews_at: string
 }
 
+export type DroppedPlan = {
+  tier: string
+  accounts: number
+}
+
 export type DueEvent = {
   at: string
   what: string
@@ -1632,10 +1694,30 @@ export type Health = {
   status: 'ok'
 }
 
+export type HealthCheck = {
+  area: 'database' | 'storage' | 'jobs' | 'billing' | 'mail' | 'models' | 'products' | 'settings'
+  name: string
+  state: 'ok' | 'sandbox' | 'off' | 'wrong'
+  detail: string
+}
+
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type HealthError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'view_read_only' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off'
+}
+
+export type HealthReport = {
+  checked_at: string
+  version: string
+  node_version: string
+  engine: 'sqlite' | 'postgres'
+  /** Of the disk with the data folder; null where unknown */
+  free_bytes: number | null
+  /** When the payment processor last sent an event */
+  last_event_at: string | null
+  /** Faults first */
+  components: Array<HealthCheck>
 }
 
 export type HostedPage = {
@@ -1895,7 +1977,7 @@ export type LeftOut = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type LibraryError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'free_needs_verified_email' | 'free_allowance_taken' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'request_not_supported' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'vendor_sandbox_closed' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'rerank_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported' | 'document_not_found' | 'original_not_found' | 'original_missing' | 'collection_not_found' | 'collection_limit_reached' | 'text_too_large' | 'storage_limit_reached' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'file_not_kept' | 'ingest_job_not_found' | 'ingest_cancelled' | 'ingest_not_allowed' | 'ingest_given_up' | 'ingest_queue_full' | 'watchers_limit_reached' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'view_read_only' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'free_needs_verified_email' | 'free_allowance_taken' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'request_not_supported' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'vendor_sandbox_closed' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'rerank_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported' | 'document_not_found' | 'original_not_found' | 'original_missing' | 'collection_not_found' | 'collection_limit_reached' | 'text_too_large' | 'storage_limit_reached' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'file_not_kept' | 'ingest_job_not_found' | 'ingest_cancelled' | 'ingest_not_allowed' | 'ingest_given_up' | 'ingest_queue_full' | 'watchers_limit_reached' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
 }
 
 export type ListAllInvoicesResponse = {
@@ -2057,7 +2139,7 @@ export type LogInRequest = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type McpError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'document_not_found' | 'original_not_found' | 'original_missing' | 'collection_not_found' | 'collection_limit_reached' | 'text_too_large' | 'storage_limit_reached' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'file_not_kept' | 'ingest_job_not_found' | 'ingest_cancelled' | 'ingest_not_allowed' | 'ingest_given_up' | 'ingest_queue_full' | 'watchers_limit_reached' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'view_read_only' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'document_not_found' | 'original_not_found' | 'original_missing' | 'collection_not_found' | 'collection_limit_reached' | 'text_too_large' | 'storage_limit_reached' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'file_not_kept' | 'ingest_job_not_found' | 'ingest_cancelled' | 'ingest_not_allowed' | 'ingest_given_up' | 'ingest_queue_full' | 'watchers_limit_reached' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
 }
 
 export type Message = {
@@ -2088,7 +2170,7 @@ export type MessageUsage = {
 
 export type MetricInterval = 'day' | 'week' | 'month'
 
-export type MetricName = 'mrr' | 'new_mrr' | 'expansion' | 'contraction' | 'churned_mrr' | 'active_accounts' | 'trials' | 'trial_conversion' | 'churn_rate' | 'revenue' | 'refunds' | 'model_cost' | 'gross_margin' | 'margin_percent' | 'calls' | 'failure_rate' | 'ttft_p95' | 'documents' | 'signups' | 'checkout_conversion'
+export type MetricName = 'mrr' | 'new_mrr' | 'expansion' | 'contraction' | 'churned_mrr' | 'active_accounts' | 'new_accounts' | 'churned_accounts' | 'trials' | 'trial_conversion' | 'churn_rate' | 'revenue' | 'refunds' | 'model_cost' | 'gross_margin' | 'margin_percent' | 'calls' | 'failure_rate' | 'ttft_p95' | 'documents' | 'signups' | 'checkout_conversion'
 
 export type MetricSeries = {
   name: MetricName
@@ -2518,6 +2600,10 @@ export type PlanLimits = {
   choices_max: number | null
 }
 
+export type PreviewCustomerPlanRequest = {
+  price_id: string
+}
+
 export type ProcessorAccount = {
   name: string | null
   country: string | null
@@ -2641,7 +2727,7 @@ export type Quote = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type RagError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'free_needs_verified_email' | 'free_allowance_taken' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'request_not_supported' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'vendor_sandbox_closed' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'rerank_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported' | 'document_not_found' | 'original_not_found' | 'original_missing' | 'collection_not_found' | 'collection_limit_reached' | 'text_too_large' | 'storage_limit_reached' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'file_not_kept' | 'ingest_job_not_found' | 'ingest_cancelled' | 'ingest_not_allowed' | 'ingest_given_up' | 'ingest_queue_full' | 'watchers_limit_reached' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'view_read_only' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'free_needs_verified_email' | 'free_allowance_taken' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'request_not_supported' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'vendor_sandbox_closed' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'rerank_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported' | 'document_not_found' | 'original_not_found' | 'original_missing' | 'collection_not_found' | 'collection_limit_reached' | 'text_too_large' | 'storage_limit_reached' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'file_not_kept' | 'ingest_job_not_found' | 'ingest_cancelled' | 'ingest_not_allowed' | 'ingest_given_up' | 'ingest_queue_full' | 'watchers_limit_reached' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
 }
 
 export type ReadDocumentTextInLibraryResponse = {
@@ -3033,7 +3119,7 @@ export type SettingLine = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type SetupError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'emailed_code_wrong' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'superuser_unverified' | 'account_appeared' | 'unknown_price' | 'unknown_promotion_code' | 'promotion_code_used' | 'trial_needs_verified_email' | 'no_subscription' | 'same_plan' | 'payment_due' | 'subscription_ending' | 'subscription_pausing' | 'subscription_paused' | 'subscription_disputed' | 'not_pausable' | 'nothing_to_resume' | 'shorter_interval' | 'smaller_longer' | 'change_pending' | 'preview_outdated' | 'payment_refused' | 'payment_to_confirm' | 'nothing_to_refund' | 'refund_too_large' | 'invalid_unsubscribe_link' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only' | 'setting_in_environment' | 'settings_unusable' | 'processor_key_refused' | 'webhooks_refused' | 'played_clock_ahead' | 'price_refused' | 'payments_not_set_up' | 'plan_not_found' | 'vendor_not_found' | 'vendor_test_failed' | 'test_email_failed' | 'nothing_to_apply'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'view_read_only' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'emailed_code_wrong' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'account_not_viewable' | 'last_superuser' | 'superuser_unverified' | 'account_appeared' | 'unknown_price' | 'unknown_promotion_code' | 'promotion_code_used' | 'trial_needs_verified_email' | 'no_subscription' | 'same_plan' | 'payment_due' | 'subscription_ending' | 'subscription_pausing' | 'subscription_paused' | 'subscription_disputed' | 'not_pausable' | 'nothing_to_resume' | 'shorter_interval' | 'smaller_longer' | 'change_pending' | 'preview_outdated' | 'payment_refused' | 'payment_to_confirm' | 'nothing_to_refund' | 'refund_too_large' | 'invalid_unsubscribe_link' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only' | 'setting_in_environment' | 'settings_unusable' | 'processor_key_refused' | 'webhooks_refused' | 'played_clock_ahead' | 'price_refused' | 'payments_not_set_up' | 'plan_not_found' | 'vendor_not_found' | 'vendor_test_failed' | 'test_email_failed' | 'nothing_to_apply'
 }
 
 export type SetupMail = {
@@ -3500,6 +3586,11 @@ export type TopUser = {
   cost_usd: number
 }
 
+export type UnknownPrice = {
+  price_id: string
+  subscribers: number
+}
+
 export type UpdateCollectionInLibraryRequest = {
   name?: string
   colour?: CollectionColour
@@ -3547,7 +3638,7 @@ export type UploadReleaseRequest = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type UsageError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'free_needs_verified_email' | 'free_allowance_taken' | 'budget_busy'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'view_read_only' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'free_needs_verified_email' | 'free_allowance_taken' | 'budget_busy'
 }
 
 export type UsageGroup = {
@@ -3597,7 +3688,7 @@ export type User = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type UsersError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'emailed_code_wrong' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'superuser_unverified' | 'account_appeared'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'view_read_only' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'emailed_code_wrong' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'account_not_viewable' | 'last_superuser' | 'superuser_unverified' | 'account_appeared'
 }
 
 export type VendorEndpoint = {
@@ -3622,6 +3713,11 @@ export type VendorFailure = {
 
 export type VerifyResetTokenResponse = {
   valid: boolean
+}
+
+export type ViewAccountRequest = {
+  /** For the audit log */
+  reason: string
 }
 
 /** The consent with which the right of withdrawal ends */
@@ -3978,6 +4074,12 @@ export type Paths = {
     }
     '/api/admin/models': {
       reply: ModelsOverview
+    }
+    '/api/admin/catalogue': {
+      reply: Catalogue
+    }
+    '/api/admin/health': {
+      reply: HealthReport
     }
     '/api/admin/metrics': {
       query?: {
@@ -4420,12 +4522,33 @@ export type Paths = {
       }
       reply: Message
     }
+    '/api/admin/users/{id}/view': {
+      path: {
+        id: string
+      }
+      body: ViewAccountRequest
+      reply: AccountView
+    }
     '/api/admin/payments/{id}/refund': {
       path: {
         id: string
       }
       body: RefundPaymentRequest
       reply: RefundedPayment
+    }
+    '/api/admin/users/{id}/plan/preview': {
+      path: {
+        id: string
+      }
+      body: PreviewCustomerPlanRequest
+      reply: ChangePreview
+    }
+    '/api/admin/users/{id}/plan': {
+      path: {
+        id: string
+      }
+      body: ChangeCustomerPlanRequest
+      reply: Message
     }
     '/api/admin/switches': {
       body: SwitchOffRequest
@@ -4740,6 +4863,9 @@ export type Paths = {
       path: {
         id: string
       }
+      reply: Message
+    }
+    '/api/admin/view': {
       reply: Message
     }
     '/api/admin/switches': {
