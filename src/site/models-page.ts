@@ -1,20 +1,15 @@
 /** The models that plans include: live from the catalogue, without those that are switched off. */
-import type { Gateway } from '#ai/gateway.ts'
-import { type ListedModel, listModels } from '#ai/model-list.ts'
-import type { CataloguePlan } from '#catalogue/catalogue.ts'
+import { listPlanModels, type PlanModel } from '#ai/plan-models.ts'
 import type { App } from '#platform/http/app.ts'
 import { type Html, html } from '#platform/http/html.ts'
 import { formatMoney } from '#platform/money.ts'
 import { sendPage } from '#storefront/pages/layout.ts'
 import { findCaller, type SiteDeps } from './deps.ts'
 
-/** A model with the names of the plans that include it. */
-type Offered = ListedModel & { plans: string[] }
-
 export function modelRoutes(app: App, deps: SiteDeps): void {
   app.get('/models', { config: { access: 'anyone' } }, async (request, reply) => {
     const { plans } = deps.config.catalogue
-    const models = listOffered(deps.gateway.config, plans)
+    const models = listPlanModels(deps.gateway.config, plans)
     const vendors = [...new Set(models.map(({ vendor }) => vendor.label))]
     return sendPage(reply, deps, {
       title: 'Models',
@@ -29,24 +24,7 @@ export function modelRoutes(app: App, deps: SiteDeps): void {
   })
 }
 
-function listOffered(ai: Gateway['config'], plans: readonly CataloguePlan[]): Offered[] {
-  const offered = new Map<string, Offered>()
-  for (const { tier, name, grants } of plans) {
-    if (!grants.includes('ai') && !grants.includes('home')) continue
-    for (const model of listModels(ai, { tier })) {
-      if (model.vendor.apiKey === null) continue
-      // The app's conversations, without the API, use chat models only.
-      if (model.kind !== 'chat' && !grants.includes('ai')) continue
-      const key = `${model.vendor.name}/${model.id}`
-      const known = offered.get(key) ?? { ...model, plans: [] }
-      known.plans.push(name)
-      offered.set(key, known)
-    }
-  }
-  return [...offered.values()]
-}
-
-function modelsPage(models: readonly Offered[], pricesAsOf: string): Html {
+function modelsPage(models: readonly PlanModel[], pricesAsOf: string): Html {
   const groups = Map.groupBy(models, ({ vendor }) => vendor.label)
   return html`<div class="wrap">
 <div class="hero"><h1>Models</h1><p class="lead">${
@@ -66,10 +44,10 @@ ${[...groups].map(
 </div>`
 }
 
-function modelRow(model: Offered): Html {
+function modelRow(model: PlanModel): Html {
   const { id, kind, contextTokens, price, plans } = model
   const context = contextTokens === null ? 'unknown' : contextTokens.toLocaleString('en')
-  return html`<tr><td><code>${id}</code></td><td>${kind}</td><td>${context}</td><td>${formatPrice(price.input)}</td><td>${kind === 'chat' ? formatPrice(price.output) : '–'}</td><td>${plans.join(', ')}</td></tr>\n`
+  return html`<tr><td><code>${id}</code></td><td>${kind}</td><td>${context}</td><td>${formatPrice(price.input)}</td><td>${kind === 'chat' ? formatPrice(price.output) : '–'}</td><td>${plans.map(({ name }) => name).join(', ')}</td></tr>\n`
 }
 
 /** Prices below a cent keep their digits. */
