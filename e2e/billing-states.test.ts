@@ -5,11 +5,11 @@ import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
 import { createShop, neverWritten } from '#testing/shop.ts'
 import { SUBSCRIPTION_STATES } from '#testing/subscription-states.ts'
-import { assertAccessible, openBrowser, signInByForm, visit } from './browser.ts'
+import { assertAccessible, ON_SQLITE_ONLY, openBrowser, signInByForm, visit } from './browser.ts'
 
 const SHOTS = process.env.SHOTS
 
-test('the billing page shows the text and action of each state', async (t) => {
+test('the billing page shows the text and action of each state', ON_SQLITE_ONLY, async (t) => {
   const app = await testApp(t, { userApp: true })
   neverWritten(app, 'stripe_settlements')
   const shop = createShop(app)

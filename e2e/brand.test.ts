@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
-import { openBrowser, signInByForm, visit } from './browser.ts'
+import { ON_SQLITE_ONLY, openBrowser, signInByForm, visit } from './browser.ts'
 
 const PAGES = [
   '/',
@@ -24,7 +24,7 @@ const PAGES = [
   '/run/models',
 ]
 
-test('every page of the app names only the operator’s product', async (t) => {
+test('every page of the app names only the operator’s product', ON_SQLITE_ONLY, async (t) => {
   const app = await testApp(t, { userApp: true })
   const { base } = app.config.urls
   const root = await app.as('root', { tier: 'pro', superuser: true })

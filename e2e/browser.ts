@@ -36,6 +36,11 @@ const ARGUMENTS = [
   '--no-first-run',
 ]
 
+/** Options of a test of how pages look, which does not depend on the database. */
+export const ON_SQLITE_ONLY = {
+  skip: process.env.TEST_DATABASE_URL !== undefined && 'pages look the same on each database',
+}
+
 /** Opens a browser until the test ends. */
 export async function openBrowser(t: Pick<TestContext, 'after'>): Promise<Browser> {
   const browser = await launch().catch(() => {

@@ -3,7 +3,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
 import { mockVendor, says } from '#testing/mock-vendor.ts'
-import { assertAccessible, openBrowser, readStyle, signInByForm, visit } from './browser.ts'
+import {
+  assertAccessible,
+  ON_SQLITE_ONLY,
+  openBrowser,
+  readStyle,
+  signInByForm,
+  visit,
+} from './browser.ts'
 
 const SHEET = `# First
 
@@ -67,7 +74,7 @@ A [**https://bank.example**](https://evil.example/login), a [broken anchor](#%E0
 مرحبا بالعالم
 `
 
-test('an answer renders its Markdown', async (t) => {
+test('an answer renders its Markdown', ON_SQLITE_ONLY, async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, { userApp: true, env: vendor.env.openai })
   const ada = await app.as('ada', { tier: 'pro' })

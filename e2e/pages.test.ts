@@ -8,6 +8,7 @@ import {
   assertAccessible,
   assertContrast,
   assertScrollable,
+  ON_SQLITE_ONLY,
   openBrowser,
   signInByForm,
   visit,
@@ -104,46 +105,52 @@ const STOREFRONT_PAGES = [
   '/login?redirect=/api/checkout?tier=pro',
   '/contact',
   '/recover',
+  '/models?q=gpt',
+  '/status',
   '/gone',
 ]
 
-test('every page is accessible in light and dark, on a desktop and on a phone', async (t) => {
-  const app = await testApp(t, { userApp: true, worker: true })
-  const { base, storefront } = app.config.urls
-  const nora = await app.as('nora')
-  const root = await app.as('root', { tier: 'pro', superuser: true })
-  await root.post('/api/rag/ingest/text', {
-    content: 'Two keys open the door.',
-    metadata: { source: 'lease.md' },
-  })
-  await root.post('/api/ai/completions', { prompt: 'Good morning' })
-  await root.post('/api/api-keys', { name: 'walk' })
-  const browser = await openBrowser(t)
+test(
+  'every page is accessible in light and dark, on a desktop and on a phone',
+  ON_SQLITE_ONLY,
+  async (t) => {
+    const app = await testApp(t, { userApp: true, worker: true })
+    const { base, storefront } = app.config.urls
+    const nora = await app.as('nora')
+    const root = await app.as('root', { tier: 'pro', superuser: true })
+    await root.post('/api/rag/ingest/text', {
+      content: 'Two keys open the door.',
+      metadata: { source: 'lease.md' },
+    })
+    await root.post('/api/ai/completions', { prompt: 'Good morning' })
+    await root.post('/api/api-keys', { name: 'walk' })
+    const browser = await openBrowser(t)
 
-  await Promise.all([
-    t.test('pages for anyone', async () => {
-      const { page, errors, context } = await visit(browser)
-      for (const path of PUBLIC_PAGES) await inspect(page, `${base}${path}`)
-      for (const path of STOREFRONT_PAGES) await inspect(page, `${storefront}${path}`)
-      assert.deepEqual(errors, [])
-      await context.close()
-    }),
-    t.test('pages that need a sign-in', async () => {
-      const free = await visit(browser)
-      await signInByForm(free.page, base, nora.email)
-      for (const path of RESTRICTED_PAGES) await inspect(free.page, `${base}${path}`)
-      await free.context.close()
+    await Promise.all([
+      t.test('pages for anyone', async () => {
+        const { page, errors, context } = await visit(browser)
+        for (const path of PUBLIC_PAGES) await inspect(page, `${base}${path}`)
+        for (const path of STOREFRONT_PAGES) await inspect(page, `${storefront}${path}`)
+        assert.deepEqual(errors, [])
+        await context.close()
+      }),
+      t.test('pages that need a sign-in', async () => {
+        const free = await visit(browser)
+        await signInByForm(free.page, base, nora.email)
+        for (const path of RESTRICTED_PAGES) await inspect(free.page, `${base}${path}`)
+        await free.context.close()
 
-      const { page, errors, context } = await visit(browser)
-      await signInByForm(page, base, root.email)
-      for (const path of APP_PAGES) await inspect(page, `${base}${path}`)
-      assert.deepEqual(errors, [])
-      await context.close()
-    }),
-  ])
-})
+        const { page, errors, context } = await visit(browser)
+        await signInByForm(page, base, root.email)
+        for (const path of APP_PAGES) await inspect(page, `${base}${path}`)
+        assert.deepEqual(errors, [])
+        await context.close()
+      }),
+    ])
+  },
+)
 
-test('long names fit on a phone and hide no button', async (t) => {
+test('long names fit on a phone and hide no button', ON_SQLITE_ONLY, async (t) => {
   const name = 'wolfeschlegelsteinhausenbergerdorffwelchevoralternwaren'
   const app = await testApp(t, { userApp: true, worker: true })
   const { base } = app.config.urls
@@ -227,7 +234,7 @@ test('long names fit on a phone and hide no button', async (t) => {
   assert.deepEqual(errors, [])
 })
 
-test('numbers fit their cards on a tablet', async (t) => {
+test('numbers fit their cards on a tablet', ON_SQLITE_ONLY, async (t) => {
   const app = await testApp(t, { userApp: true })
   const { base } = app.config.urls
   const root = await app.as('root', { tier: 'pro', superuser: true })

@@ -2,36 +2,42 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
-import { openBrowser, visit } from './browser.ts'
+import { ON_SQLITE_ONLY, openBrowser, visit } from './browser.ts'
 
-test('a visitor without JavaScript reads about a product and buys it with a code', async (t) => {
-  const app = await testApp(t, { worker: true })
-  const { storefront } = app.config.urls
-  const browser = await openBrowser(t)
-  const { page, errors, context } = await visit(browser, { javaScriptEnabled: false })
+test(
+  'a visitor without JavaScript reads about a product and buys it with a code',
+  ON_SQLITE_ONLY,
+  async (t) => {
+    const app = await testApp(t, { worker: true })
+    const { storefront } = app.config.urls
+    const browser = await openBrowser(t)
+    const { page, errors, context } = await visit(browser, { javaScriptEnabled: false })
 
-  await page.goto(`${storefront}/pricing?code=MINUS20`)
-  await page.getByRole('link', { name: 'Buy Pro', exact: true }).click()
-  await page.getByRole('heading', { name: 'What’s in the ZIP' }).waitFor()
-  await page.getByText('docker-compose.yml', { exact: true }).waitFor()
-  await page.getByText('app/ 13 files').click()
-  await page.getByText('retrieval.py', { exact: true }).waitFor()
-  await page.getByRole('link', { name: 'All releases', exact: true }).click()
-  await page.getByRole('heading', { name: '1.1.0 17 November 2025' }).waitFor()
-  await page.goBack()
+    await page.goto(`${storefront}/pricing?code=MINUS20`)
+    await page.getByRole('link', { name: 'Buy Pro', exact: true }).click()
+    await page.getByRole('heading', { name: 'What’s in the ZIP' }).waitFor()
+    await page.getByText('docker-compose.yml', { exact: true }).waitFor()
+    await page.getByText('app/ 13 files').click()
+    await page.getByText('retrieval.py', { exact: true }).waitFor()
+    await page.getByRole('link', { name: 'All releases', exact: true }).click()
+    await page.getByRole('heading', { name: '1.1.0 17 November 2025' }).waitFor()
+    await page.goBack()
 
-  await page.getByRole('checkbox', { name: /I request immediate delivery/ }).check()
-  await page.getByRole('button', { name: 'Buy Pro', exact: true }).click()
-  assert.equal(await page.getByLabel('Promotion code (optional)').inputValue(), 'MINUS20')
-  assert.ok(await page.getByRole('checkbox', { name: /I request immediate delivery/ }).isChecked())
-  await page.getByLabel('Email').fill('guest@example.com')
-  await page.getByRole('button', { name: 'Continue to payment', exact: true }).click()
-  await page.getByText('$279.00').first().waitFor()
-  assert.deepEqual(errors, [])
-  await context.close()
-})
+    await page.getByRole('checkbox', { name: /I request immediate delivery/ }).check()
+    await page.getByRole('button', { name: 'Buy Pro', exact: true }).click()
+    assert.equal(await page.getByLabel('Promotion code (optional)').inputValue(), 'MINUS20')
+    assert.ok(
+      await page.getByRole('checkbox', { name: /I request immediate delivery/ }).isChecked(),
+    )
+    await page.getByLabel('Email').fill('guest@example.com')
+    await page.getByRole('button', { name: 'Continue to payment', exact: true }).click()
+    await page.getByText('$279.00').first().waitFor()
+    assert.deepEqual(errors, [])
+    await context.close()
+  },
+)
 
-test('data for search engines breaks no content security policy', async (t) => {
+test('data for search engines breaks no content security policy', ON_SQLITE_ONLY, async (t) => {
   const app = await testApp(t)
   const { page, errors, context } = await visit(await openBrowser(t))
   await page.goto(`${app.config.urls.storefront}/products/pro`)

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib'
 import type { Page } from 'playwright-core'
 import { testApp } from '#testing/app.ts'
 import { mockVendor, says } from '#testing/mock-vendor.ts'
-import { openBrowser, signInByForm, visit } from './browser.ts'
+import { ON_SQLITE_ONLY, openBrowser, signInByForm, visit } from './browser.ts'
 import { storeConversation } from './conversation.ts'
 
 /** Fonts come after the text, once a year, so they count as files but not as weight. */
@@ -23,7 +23,7 @@ const LIMITS: Record<string, { kilobytes: number; files: number }> = {
   '/library': { kilobytes: 190, files: 24 },
 }
 
-test('pages stay light', async (t) => {
+test('pages stay light', ON_SQLITE_ONLY, async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, { userApp: true, env: vendor.env.openai })
   const ada = await app.as('ada', { tier: 'pro' })

@@ -13,6 +13,7 @@ import type { ProductDeps } from '#storefront/products/releases.ts'
 import type { LiveSwitches } from '#switches/live.ts'
 import { switchProblem } from '#switches/problems.ts'
 import { adminBillingRoutes } from './billing-routes.ts'
+import { adminBrandRoutes } from './brand-routes.ts'
 import { adminCustomerRoutes } from './customer-routes.ts'
 import { emailDeadJobs } from './dead-jobs.ts'
 import { adminDiscountRoutes } from './discount-routes.ts'
@@ -80,6 +81,7 @@ export function createAdmin(
       adminDisputeRoutes(app, platform)
       adminInboxRoutes(app, platform)
       adminTimeRoutes(app, platform, timeMachine)
+      adminBrandRoutes(app, platform)
       adminDiscountRoutes(app, { ...platform, processor })
     },
     close: () => uploads.close(),

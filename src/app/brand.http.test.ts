@@ -23,6 +23,11 @@ const ZEBRA = {
   mail: { footer: 'Zebra Ltd., 1 Savanna Road' },
 }
 
+/** One transparent pixel. */
+const PNG =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=='
+const SVG = `data:image/svg+xml;base64,${Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><path d="M0 0h8v8z"/></svg>').toString('base64')}`
+
 test('pages, emails and descriptions show only the saved brand', async (t) => {
   const store = await openShop(t)
   const { app } = store
@@ -131,6 +136,52 @@ test('the sender’s name is the brand’s for emails, then MAIL_FROM’s, then 
   assert.equal(formatSender(app.config), 'Post <post@example.com>')
   await saveBrand(app, { name: 'Zebra', mail: { from_name: 'Zebra "Mail"' } })
   assert.equal(formatSender(app.config), '"Zebra \\"Mail\\"" <post@example.com>')
+})
+
+test('a preview shows the shop and an email under a brand that is not saved', async (t) => {
+  const { app } = await openShop(t)
+  const root = await app.as('root', { superuser: true })
+  const form = { ...ZEBRA, logo: { light: PNG } }
+  const { body, status } = await root.post('/api/admin/brand/preview', form)
+  assert.equal(status, 200)
+  assert.deepEqual([body.name, body.logo.light, body.logo.dark], [ZEBRA.name, PNG, PNG])
+  for (const [part, markup] of [
+    ['shop', body.shop],
+    ['email', body.email.html],
+  ]) {
+    requireOwn(markup, part)
+    assert.ok(markup.includes(`<img src="${PNG}" alt="Zebra &amp; Söhne"`), part)
+    assert.match(markup, /#1d4ed8/, part)
+    assert.doesNotMatch(markup, /<script|<link|src="\/|url\(/, part)
+    assert.match(markup, /<body inert/, part)
+  }
+  assert.match(body.shop, /Zebra Ltd\./)
+  assert.match(body.email.from, /^"Zebra & Söhne" </)
+  assert.equal((await app.get('/api/brand')).body.name, 'Latchkey')
+
+  const pale = { colours: { primary: '#facc15' } }
+  const refused = await root.post('/api/admin/brand/preview', pale)
+  assert.deepEqual(
+    [refused.status, refused.body.detail[0].loc],
+    [422, ['body', 'colours', 'primary']],
+  )
+  const eve = await app.as('eve')
+  assert.equal((await eve.post('/api/admin/brand/preview', form)).status, 403)
+})
+
+test('emails show a logo that mail clients can show, and otherwise the name', async (t) => {
+  const { app } = await openShop(t)
+  const compose = () => accountEmails.signInCodeEmail(app.config, { to: 'a@b.c', code: '12345678' })
+  const address = (kind: string) => `src="${app.config.urls.base}/brand/${kind}?v=`
+  await saveBrand(app, { ...ZEBRA, logo: { light: PNG, square: SVG } })
+  assert.ok(compose().html.includes(address('light')))
+  const [, logo = ''] = /src="([^"]+)"/.exec(compose().html) ?? []
+  assert.equal((await app.get(logo.slice(app.config.urls.base.length))).status, 200)
+  await saveBrand(app, { ...ZEBRA, logo: { square: PNG } })
+  assert.ok(compose().html.includes(address('square')))
+  await saveBrand(app, { ...ZEBRA, logo: { light: SVG } })
+  assert.doesNotMatch(compose().html, /<img/)
+  assert.match(compose().html, />Zebra &amp; Söhne<\/div>/)
 })
 
 test('PRODUCT_NAME is the name of a brand without one', async (t) => {

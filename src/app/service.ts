@@ -123,7 +123,7 @@ export async function createService(
     }),
   )
   add(createConversations(platform, { rag: rag.deps, requireGrant }))
-  add(createSite(platform, { ...shop, gateway: ai.gateway }))
+  for (const room of createSite(platform, { ...shop, gateway: ai.gateway })) add(room)
   add(
     createAdmin(
       { ...platform, productList: shop.productList, products: shop.products },

@@ -25,6 +25,8 @@ const DIST = USER_APP.folder
 const ROBOTS = `User-agent: *
 Allow: /$
 Allow: /pricing
+Allow: /llms.txt
+Allow: /llms-full.txt
 Disallow: /
 `
 

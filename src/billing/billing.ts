@@ -39,6 +39,7 @@ import { type RefundedAmount, refundPayment } from './money/refunds.ts'
 import { listNotices } from './notices.ts'
 import { registerSubscriptionMetrics } from './subscription-metrics.ts'
 import './money/tables.ts'
+import { createPlans, type PlanView } from './plans.ts'
 import { type DealRequest, listSubscribers, type Move, makeDeal, movePrice } from './price-moves.ts'
 import { billingProblem } from './problems.ts'
 import { mapProcessorErrors, type Processor, requireProcessor } from './processor.ts'
@@ -89,6 +90,8 @@ export type Billing = Room & {
   /** Returns the ids of users who subscribe at the old price. */
   listSubscribers: (from: string, to: string) => Promise<string[]>
   movePrice: (from: string, to: string) => Promise<Move>
+  /** Lists the plans on offer with the processor's prices. */
+  listPlans: () => Promise<PlanView[]>
 }
 
 export function createBilling(
@@ -133,6 +136,7 @@ export function createBilling(
   ]
   const sellers: Seller[] = []
   const reconciler: ReconcilerDeps = { ...reader, followers, listeners, sellers }
+  const plans = createPlans(deps)
   let stop = () => {}
   registerSubscriptionMetrics(platform)
 
@@ -170,7 +174,7 @@ export function createBilling(
         problems: billingProblem.catalogue,
       },
     ],
-    routes: (app) => billingRoutes(app, deps),
+    routes: (app) => billingRoutes(app, deps, plans),
     erase: (tx, userId) => eraseBilling(deps, tx, userId),
     collect: async (from, userId) => ({
       billing: await findAccount(from, userId),
@@ -200,6 +204,7 @@ export function createBilling(
     makeDeal: (user, request) => makeDeal(deps, user, request),
     listSubscribers: (from, to) => listSubscribers(deps, from, to),
     movePrice: (from, to) => movePrice(deps, from, to),
+    listPlans: () => plans.list(),
     /** Reconciles now and hourly. */
     start() {
       if (client && listeners.length > 0) stop = scheduleReconciliation(deps)

@@ -61,6 +61,8 @@ const FRESH_MS = HOUR_MS
 const RETRY_MS = 10_000
 const PATIENCE_MS = 2_000
 
+export type Plans = ReturnType<typeof createPlans>
+
 export function createPlans(deps: BillingDeps) {
   let amounts = new Map<string, Amount>()
   let nextReadAt = 0

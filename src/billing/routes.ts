@@ -8,13 +8,11 @@ import type { BillingDeps } from './deps.ts'
 import { registerEventRoute } from './event-route.ts'
 import { HostedPage, lifeRoutes } from './life-routes.ts'
 import { receiveMoneyEvent } from './money/money-events.ts'
-import { createPlans, PlanView } from './plans.ts'
+import { type Plans, PlanView } from './plans.ts'
 import { withTimeout } from './processor.ts'
 import { SubscriptionView, viewSubscription } from './subscription.ts'
 
-export function billingRoutes(app: App, deps: BillingDeps): void {
-  const plans = createPlans(deps)
-
+export function billingRoutes(app: App, deps: BillingDeps, plans: Plans): void {
   app.post(
     '/api/billing/create-checkout-session',
     {

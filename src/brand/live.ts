@@ -21,14 +21,20 @@ export class LiveBrand {
   readonly defaultName: string
   /** The BRAND file, or null. It wins over the stored form. */
   readonly file: string | null
+  readonly #base: string
   #form: BrandForm
   #version = ''
   #images = new Map<LogoKind, Image>()
 
-  /** `productName`: PRODUCT_NAME. */
-  constructor(productName: string, file: { path: string; form: BrandForm } | null = null) {
+  /** `productName`: PRODUCT_NAME. `base`: the API's public address, where emails load the logo. */
+  constructor(
+    productName: string,
+    file: { path: string; form: BrandForm } | null = null,
+    base = '',
+  ) {
     this.defaultName = productName.charAt(0).toUpperCase() + productName.slice(1)
     this.file = file?.path ?? null
+    this.#base = base
     this.#form = file?.form ?? {}
     this.replace(this.#form)
   }
@@ -134,6 +140,12 @@ export class LiveBrand {
     return image && `/brand/${kind}?v=${image.tag}`
   }
 
+  /** Returns the URL of a picture, for emails. */
+  findImageUrl(kind: LogoKind): string | null {
+    const path = this.findImagePath(kind)
+    return path && this.#base + path
+  }
+
   #drawMark(): Image {
     const svg = this.hasKeyMark ? KEY_MARK : drawMonogram(this.name, this.primary)
     return readImage(`data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}`)
@@ -147,4 +159,17 @@ function buildSlug(name: string): string {
     .replace(/\p{M}/gu, '')
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '')
+}
+
+/** A brand that is not saved. Nothing serves its pictures, so their addresses contain them. */
+export class PreviewBrand extends LiveBrand {
+  constructor(defaultName: string, form: BrandForm) {
+    super(defaultName)
+    this.replace(form)
+  }
+
+  override findImagePath(kind: LogoKind): string | null {
+    const image = this.findImage(kind)
+    return image && `data:${image.type};base64,${image.bytes.toString('base64')}`
+  }
 }

@@ -110,11 +110,7 @@ export function brandRoutes(app: App, deps: Deps): void {
     async (request) => {
       const { userId } = requireCaller(request)
       if (brand.file !== null) throw brandProblem('brand_from_file')
-      const issues = findFaults(request.body).map((issue) => ({
-        ...issue,
-        loc: ['body', ...issue.loc],
-      }))
-      if (issues.length > 0) throw platformProblem('validation_failed', { issues })
+      requireSound(request.body)
       await stored.save(deps, userId, request.body)
       return viewSettings()
     },
@@ -130,6 +126,12 @@ export function brandRoutes(app: App, deps: Deps): void {
       default_name: brand.defaultName,
     }
   }
+}
+
+/** @throws Problem 422 with what the schema cannot express */
+export function requireSound(form: BrandForm): void {
+  const issues = findFaults(form).map((issue) => ({ ...issue, loc: ['body', ...issue.loc] }))
+  if (issues.length > 0) throw platformProblem('validation_failed', { issues })
 }
 
 /** The manifest with which phones install the user app (https://www.w3.org/TR/appmanifest/). */

@@ -3,11 +3,11 @@ import { readBrandFile } from '../brand/file.ts'
 import { LiveBrand } from '../brand/live.ts'
 import { ConfigError, type Reader } from './reader.ts'
 
-export function readBrand(read: Reader, productName: string): LiveBrand {
+export function readBrand(read: Reader, productName: string, base: string): LiveBrand {
   const path = read.optional('BRAND')
-  if (path === null) return new LiveBrand(productName)
+  if (path === null) return new LiveBrand(productName, null, base)
   try {
-    return new LiveBrand(productName, { path, form: readBrandFile(path) })
+    return new LiveBrand(productName, { path, form: readBrandFile(path) }, base)
   } catch (error) {
     throw new ConfigError(`BRAND (${path}) cannot be used: ${(error as Error).message}`)
   }

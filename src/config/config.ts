@@ -350,7 +350,7 @@ export function readConfig(env: Env): Config {
   refuseStrayPlans(env, catalogue)
 
   return deepFreeze({
-    brand: readBrand(read, productName),
+    brand: readBrand(read, productName, urls.base),
     production,
     debug: read.flag('DEBUG', !production),
     logLevel: read.oneOf(

@@ -1,6 +1,7 @@
 // The layout of every email, as text and as HTML that old mail clients display, in the brand's
 // colors and with its footer.
 import { LINK_LABELS } from '#brand/links.ts'
+import { deriveTokens } from '#brand/tokens.ts'
 import type { Config } from '#config/config.ts'
 import { type Html, html } from '#platform/http/html.ts'
 
@@ -76,31 +77,44 @@ function renderLayout(
   after: string[],
 ): string {
   const colour = brand.mailColour
+  const { bg, raised, text, text2 } = deriveTokens(brand.primary, 'light')
   const renderParagraph = (text: string): Html =>
     html`<p style="margin:0 0 16px;white-space:pre-line">${text}</p>`
   return `<!doctype html>${
     html`<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${subject}</title></head>
-<body style="margin:0;padding:32px 16px;background:#f4f2ee;color:#20302b;font:16px/1.5 system-ui,-apple-system,'Segoe UI',sans-serif">
-<div style="max-width:560px;margin:0 auto 16px;font-weight:700;font-size:18px">${brand.name}</div>
-<div style="max-width:560px;margin:0 auto;padding:32px;background:#ffffff;border-radius:${brand.radius * 1.5}px">
+<body style="margin:0;padding:32px 16px;background:${bg};color:${text};font:16px/1.5 system-ui,-apple-system,'Segoe UI',sans-serif">
+<div style="max-width:560px;margin:0 auto 16px;font-weight:700;font-size:18px">${renderSender(brand)}</div>
+<div style="max-width:560px;margin:0 auto;padding:32px;background:${raised};border-radius:${brand.radius * 1.5}px">
 <h1 style="margin:0 0 16px;font-size:20px;line-height:1.3">${subject}</h1>
 ${before.map(renderParagraph)}
-${facts.length > 0 && html`<table role="presentation" style="margin:0 0 16px;border-collapse:collapse">${facts.map(([name, value]) => html`<tr><td style="${CELL};color:#5c6b66">${name}</td><td style="${CELL};font-family:ui-monospace,monospace;word-break:break-all">${value}</td></tr>`)}</table>`}
+${facts.length > 0 && html`<table role="presentation" style="margin:0 0 16px;border-collapse:collapse">${facts.map(([name, value]) => html`<tr><td style="${CELL};color:${text2}">${name}</td><td style="${CELL};font-family:ui-monospace,monospace;word-break:break-all">${value}</td></tr>`)}</table>`}
 ${
   button &&
   html`<p style="margin:24px 0"><a href="${button.url}" style="display:inline-block;padding:12px 24px;background:${colour};color:#ffffff;border-radius:${brand.radius}px;text-decoration:none;font-weight:600">${button.label}</a></p>
-<p style="margin:0 0 16px;font-size:13px;color:#5c6b66;word-break:break-all">Or open this address: <a href="${button.url}" style="color:${colour}">${button.url}</a></p>`
+<p style="margin:0 0 16px;font-size:13px;color:${text2};word-break:break-all">Or open this address: <a href="${button.url}" style="color:${colour}">${button.url}</a></p>`
 }
 ${after.map(renderParagraph)}
 </div>
-${renderFooter(brand, links)}
+${renderFooter(brand, links, text2)}
 </body></html>`.markup
   }`
 }
 
-function renderFooter(brand: Brand, links: [label: string, url: string][]): Html {
-  return html`<div style="max-width:560px;margin:16px auto 0;font-size:13px;color:#5c6b66">
+/** Mail clients show no SVG, so the name stands in for such a logo. */
+function renderSender(brand: Brand): Html | string {
+  const findUrl = (kind: 'light' | 'square') =>
+    /jpeg|png/.test(brand.findImage(kind)?.type ?? '') ? brand.findImageUrl(kind) : null
+  const [logo, icon] = [findUrl('light'), findUrl('square')]
+  if (logo !== null)
+    return html`<img src="${logo}" alt="${brand.name}" height="32" style="max-width:200px">`
+  return icon === null
+    ? brand.name
+    : html`<img src="${icon}" alt="" width="28" height="28" style="margin-right:10px;vertical-align:middle">${brand.name}`
+}
+
+function renderFooter(brand: Brand, links: [label: string, url: string][], colour: string): Html {
+  return html`<div style="max-width:560px;margin:16px auto 0;font-size:13px;color:${colour}">
 ${brand.mailFooter && html`<p style="margin:0 0 8px;white-space:pre-line">${brand.mailFooter}</p>`}
-${links.map(([label, url]) => html`<a href="${url}" style="margin-right:16px;color:#5c6b66">${label}</a>`)}
+${links.map(([label, url]) => html`<a href="${url}" style="margin-right:16px;color:${colour}">${label}</a>`)}
 </div>`
 }

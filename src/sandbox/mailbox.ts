@@ -86,7 +86,7 @@ export function mailboxRoutes(app: FastifyInstance, deps: Deps): void {
     // clicks them.
     const policy =
       "sandbox allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation; default-src 'none'; " +
-      "style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
+      "style-src 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'self'"
     return reply
       .header('content-security-policy', policy)
       .header('x-frame-options', 'SAMEORIGIN')

@@ -55,6 +55,7 @@ ${products.join('\n')}
 
 ${[
   link('All documentation in one file', `${storefront}/llms-full.txt`),
+  link('Status', `${storefront}/status`, 'What works now'),
   link('Contact', `${storefront}/contact`),
   ...legal,
 ].join('\n')}

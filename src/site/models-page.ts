@@ -6,14 +6,18 @@ import { formatMoney } from '#platform/money.ts'
 import { sendPage } from '#storefront/pages/layout.ts'
 import { findCaller, type SiteDeps } from './deps.ts'
 
+const QUERY_LENGTH_MAX = 100
+
 export function modelRoutes(app: App, deps: SiteDeps): void {
   app.get('/models', { config: { access: 'anyone' } }, async (request, reply) => {
     const { plans } = deps.config.catalogue
     const models = listPlanModels(deps.gateway.config, plans)
+    const { q } = request.query as { q?: unknown }
+    const query = typeof q === 'string' ? q.slice(0, QUERY_LENGTH_MAX).trim() : ''
     const vendors = [...new Set(models.map(({ vendor }) => vendor.label))]
     return sendPage(reply, deps, {
       title: 'Models',
-      body: modelsPage(models, deps.gateway.config.pricesAsOf),
+      body: modelsPage(models, query, deps.gateway.config.pricesAsOf),
       caller: await findCaller(deps, request),
       path: '/models',
       listing: {
@@ -24,14 +28,27 @@ export function modelRoutes(app: App, deps: SiteDeps): void {
   })
 }
 
-function modelsPage(models: readonly PlanModel[], pricesAsOf: string): Html {
-  const groups = Map.groupBy(models, ({ vendor }) => vendor.label)
+/** Returns the models of which each word of the query names the model, its vendor, kind or plan. */
+function findModels(models: readonly PlanModel[], query: string): readonly PlanModel[] {
+  const words = query.toLowerCase().split(/\s+/)
+  return models.filter(({ id, vendor, kind, plans }) => {
+    const text = [id, vendor.name, vendor.label, kind, ...plans.map(({ name }) => name)]
+      .join(' ')
+      .toLowerCase()
+    return words.every((word) => text.includes(word))
+  })
+}
+
+function modelsPage(models: readonly PlanModel[], query: string, pricesAsOf: string): Html {
+  const found = findModels(models, query)
+  const groups = Map.groupBy(found, ({ vendor }) => vendor.label)
   return html`<div class="wrap">
 <div class="hero"><h1>Models</h1><p class="lead">${
     models.length === 0
       ? 'No models are available at the moment.'
       : `${models.length} models from one account. Prices are in US dollars per million tokens, as of ${pricesAsOf}.`
   }</p></div>
+${models.length > 0 && searchForm(query, found.length)}
 ${[...groups].map(
   (
     [vendor, list],
@@ -42,6 +59,14 @@ ${[...groups].map(
 <tbody>${list.map(modelRow)}</tbody></table></div></section>`,
 )}
 </div>`
+}
+
+function searchForm(query: string, count: number): Html {
+  const result = count === 0 ? 'No model matches.' : count === 1 ? '1 model' : `${count} models`
+  return html`<form class="docs-search" role="search" action="/models" method="get">
+<input type="search" name="q" value="${query}" maxlength="${QUERY_LENGTH_MAX}" placeholder="Name, vendor, kind or plan" aria-label="Search the models">
+<button class="button quiet">Search</button></form>
+${query !== '' && html`<p class="soft" role="status">${result} <a href="/models">Show all</a></p>`}`
 }
 
 function modelRow(model: PlanModel): Html {

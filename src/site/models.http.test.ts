@@ -16,3 +16,16 @@ test('the models page lists the models of the plans with prices, until they are 
   assert.ok((await root.post('/api/admin/switches', off)).status < 300)
   assert.doesNotMatch((await store('GET', '/models')).text, /gpt-6-luna</)
 })
+
+test('searches models by words of name, vendor, kind and plan, without scripts', async (t) => {
+  const { store } = await openShop(t)
+  const { text } = await store('GET', '/models?q=OPENAI+embedding')
+  assert.match(text, /value="OPENAI embedding"/)
+  assert.match(text, /<code>text-embedding-3-small<\/code>/)
+  assert.doesNotMatch(text, /<code>gpt-|<code>claude-/)
+  assert.match(text, /<link rel="canonical" href="[^"?]*\/models">/)
+
+  const none = await store('GET', '/models?q=%22%3E%3Cscript%3E')
+  assert.match(none.text, /No model matches\. <a href="\/models">Show all/)
+  assert.doesNotMatch(none.text, /<script>|<table/)
+})

@@ -63,6 +63,7 @@ async function listEntries(
     { path: '/models' },
     { path: '/docs' },
     ...deps.docs.list('everyone', readSetting(deps)).map(({ name }) => ({ path: `/docs/${name}` })),
+    { path: '/status' },
     { path: '/contact' },
     ...(await listLegalPages(deps)).map(({ path }) => ({ path })),
   ]

@@ -8,6 +8,7 @@ import { machineRoutes } from './downloads/machine-routes.ts'
 import { downloadRoutes } from './downloads/routes.ts'
 import { type LicenseDeps, licenseRoutes } from './licences/routes.ts'
 import type { CodeDeps } from './pages/code-routes.ts'
+import type { PlanDeps } from './pages/plan-cards.ts'
 import { pageRoutes } from './pages/routes.ts'
 import { type PaymentRouteDeps, paymentRoutes, STOREFRONT_EVENTS } from './payments/routes.ts'
 import type { RecoveryDeps } from './purchases/recovery.ts'
@@ -27,7 +28,8 @@ export type StorefrontDeps = SessionDeps &
   ContactDeps &
   WithdrawalDeps &
   ClaimDeps &
-  CodeDeps
+  CodeDeps &
+  PlanDeps
 
 /** Registers all routes of the storefront's server. */
 export function storefrontRoutes(app: App, deps: StorefrontDeps): void {

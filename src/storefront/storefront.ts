@@ -98,7 +98,10 @@ export type StorefrontNeeds = {
   /** Null: billing is not configured. */
   processor: Processor | null
   /** Receives the payment processor's events for all rooms. */
-  billing: Pick<Billing, 'addListener' | 'addFollower' | 'addSeller' | 'refundPayment'>
+  billing: Pick<
+    Billing,
+    'addListener' | 'addFollower' | 'addSeller' | 'refundPayment' | 'listPlans'
+  >
   identity: Pick<Identity, 'checkCredentials' | 'requestEmailedCode' | 'checkEmailedCode'>
 }
 
@@ -128,6 +131,7 @@ export async function createStorefront(
     productList,
     mail,
     processor,
+    listPlans: billing.listPlans,
     checkCredentials: identity.checkCredentials,
     emailedCodes: {
       request: identity.requestEmailedCode,

@@ -247,6 +247,8 @@ const IN_TEXT: { pattern: RegExp; letters: string; known?: number; like?: string
     letters: BASE64URL,
   },
 ]
+/** Pages and pictures in JSON, of which an example needs only the beginning. */
+const DOCUMENT = /^(<!doctype html>|data:image[^,]*,).+/s
 const WHOLE = { pattern: /^.+$/, letters: BASE64URL }
 const SECRETS = new Set(['state', 'challenge', 'token', 'kid', 'x'])
 const DATES = new Set(['day', 'from', 'to', 'key', 'starts'])
@@ -315,7 +317,7 @@ function stabilizer({ config: { http }, clock }: TestApp) {
     // The code of a result is a word, that of a second factor is drawn.
     const isWord = name === 'code' && /^[a-z]+(_[a-z]+)*$/.test(String(value))
     if (hasStandIn && value !== null && !isWord) return BY_NAME[name]
-    if (typeof value === 'string') return text(value, name)
+    if (typeof value === 'string') return text(value.replace(DOCUMENT, '$1…'), name)
     if (typeof value === 'number') {
       if (Object.hasOwn(DURATIONS, name)) return DURATIONS[name]
       return Math.abs(value * 1_000 - started) < DAY_MS ? BASE / 1_000 : rounded(value)

@@ -496,6 +496,7 @@ async function administer(walk: Walk): Promise<void> {
   await root.get('/api/admin/models')
   await root.get('/api/admin/brand')
   const brand = { name: 'Zebra', colours: { primary: '#1d4ed8' } }
+  await root.post('/api/admin/brand/preview', brand)
   await root.put('/api/admin/brand', brand)
   await root.get('/api/brand')
   await root.put('/api/admin/brand', {})

@@ -1,9 +1,10 @@
 /**
  * `npm test`. Against TEST_DATABASE_URL the whole suite uses that server; otherwise it runs on
- * SQLite, and everything whose answer may hang on the database once more on the embedded
- * PostgreSQL. All of it runs side by side, in a few processes that share what they loaded. A run
- * ends with one line: N passed, N failed. Its trap: Node counts a file in which nothing ran as a
- * test that passed, so those are taken off again.
+ * SQLite, and the tests of queries once more on the embedded PostgreSQL. A run of named parts uses
+ * both for tests over HTTP too; for all of them the embedded one takes minutes. Everything runs side by
+ * side, in a few processes that share what they loaded. A run ends with one line: N passed, N
+ * failed. Its trap: Node counts a file in which nothing ran as a test that passed, so those are
+ * taken off again.
  */
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -37,7 +38,9 @@ const USAGE = `Usage: npm test -- [OPTIONS] [PART …]
 const WITHOUT_BROWSER = ['{src,scripts,web}/**/*.test.ts']
 /** Tests that use HTTP or SQL; `wire`: on the service's own database alone. */
 const ON_SERVICE = ['src/**/*.{http,db}.test.ts', 'src/**/*.wire.test.ts']
+/** Also on the embedded PostgreSQL: where parts are named; a whole run takes only the queries. */
 const ON_BOTH_ENGINES = ['src/**/*.{http,db}.test.ts']
+const QUERIES = ['src/**/*.db.test.ts']
 const OVER_HTTP = ['src/**/*.{http,wire}.test.ts']
 const IN_BROWSER = ['e2e/**/*.test.ts']
 const COVERAGE = [
@@ -184,7 +187,10 @@ function planPasses(): Pass[] {
   const rules = options.copied ? [] : whole.filter((file) => !onService.includes(file))
   const embedded: Pass = {
     name: 'embedded PostgreSQL',
-    files: onServer || options.onlySqlite ? [] : find(...ON_BOTH_ENGINES).filter(chosen),
+    files:
+      onServer || options.onlySqlite
+        ? []
+        : find(...(parts.length > 0 ? ON_BOTH_ENGINES : QUERIES)).filter(chosen),
     args: nameArgs(),
     // One process, because its engine takes seconds and 600 MB to start.
     isLane: true,

@@ -3,6 +3,8 @@
 
 import { Type } from 'typebox'
 import Format from 'typebox/format'
+import type { LiveBrand } from '#brand/live.ts'
+import { deriveTokens, type Scheme } from '#brand/tokens.ts'
 import type { App } from '#platform/http/app.ts'
 import { pageHeaders } from '#platform/http/headers.ts'
 import { type Html, html, page, raw } from '#platform/http/html.ts'
@@ -39,11 +41,11 @@ export function setupRoutes(
         const open = await setupIsOpen(deps, token)
         pageHeaders(reply)
         return open
-          ? page(reply, formPage(deps.config.brand.name, token, '', null))
+          ? page(reply, formPage(deps.config.brand, token, '', null))
           : page(
               reply,
               notePage(
-                deps.config.brand.name,
+                deps.config.brand,
                 'This link was used or has expired',
                 'Restart the service to get a new one.',
               ),
@@ -65,7 +67,7 @@ export function setupRoutes(
         if (!Format.Test('email', email))
           return page(
             reply,
-            formPage(deps.config.brand.name, token, email, 'Enter a valid email address.'),
+            formPage(deps.config.brand, token, email, 'Enter a valid email address.'),
             422,
           )
         try {
@@ -78,7 +80,7 @@ export function setupRoutes(
           return page(
             reply,
             donePage(
-              deps.config.brand.name,
+              deps.config.brand,
               user.email,
               `${deps.config.urls.frontend}/login?redirect=/run/setup`,
             ),
@@ -89,16 +91,16 @@ export function setupRoutes(
             typeof error.detail === 'string'
               ? error.detail
               : error.detail.map(({ msg }) => msg).join('. ')
-          return page(reply, formPage(deps.config.brand.name, token, email, says), error.status)
+          return page(reply, formPage(deps.config.brand, token, email, says), error.status)
         }
       },
     )
   })
 }
 
-function formPage(name: string, token: string, email: string, problem: string | null): Html {
+function formPage(brand: LiveBrand, token: string, email: string, problem: string | null): Html {
   return layout(
-    name,
+    brand,
     'Create the administrator',
     html`<p class="lead">The administrator manages users, money and switches. To make an existing account the administrator, enter its email address and password.</p>
 ${problem && html`<p class="problem" role="alert">${problem}</p>`}
@@ -109,35 +111,40 @@ ${problem && html`<p class="problem" role="alert">${problem}</p>`}
   )
 }
 
-const donePage = (name: string, email: string, login: string) =>
+const donePage = (brand: LiveBrand, email: string, login: string) =>
   layout(
-    name,
+    brand,
     'Done',
     html`<p class="lead">${email} is the administrator now. The link cannot be used again.</p><p><a class="button" href="${login}">Sign in</a></p>`,
   )
 
-const notePage = (name: string, title: string, text: string) =>
-  layout(name, title, html`<p class="lead">${text}</p>`)
+const notePage = (brand: LiveBrand, title: string, text: string) =>
+  layout(brand, title, html`<p class="lead">${text}</p>`)
 
-/** In the user app's colours. */
-const STYLE =
-  raw(`:root{color-scheme:light dark;--page:#f8f6f0;--card:#fffdf8;--text:#1c2421;--quiet:#666156;--line:#ddd6c6;--pine:#1f6f54;--bad:#b3261e}
-@media (prefers-color-scheme:dark){:root{--page:#131a18;--card:#1a2320;--text:#e8ece9;--quiet:#a5b0ab;--line:#33403b;--pine:#2a7d61;--bad:#ff9b92}}
-body{margin:0;background:var(--page);color:var(--text);font:1rem/1.5 system-ui,sans-serif}
+/** In the user app’s colors, which follow from the brand’s primary color. */
+function renderStyle(brand: LiveBrand): Html {
+  const variables = (scheme: Scheme) =>
+    Object.entries(deriveTokens(brand.primary, scheme))
+      .map(([name, color]) => `--${name}:${color}`)
+      .join(';')
+  return raw(`:root{color-scheme:light dark;${variables('light')}}
+@media (prefers-color-scheme:dark){:root{${variables('dark')}}}
+body{margin:0;background:var(--bg);color:var(--text);font:1rem/1.5 system-ui,sans-serif}
 main{max-width:26rem;margin:10vh auto;padding:0 1rem}
-.brand{font:600 1.3rem/1.2 Georgia,serif;text-align:center;margin-bottom:1.5rem}
-.card{background:var(--card);border:1px solid var(--line);border-radius:14px;padding:1.75rem}
-h1{font:600 1.5rem/1.25 Georgia,serif;margin:0 0 .5rem}.lead{color:var(--quiet);margin:0 0 1.25rem}.problem{color:var(--bad);font-weight:600}
+.brand{display:flex;align-items:center;justify-content:center;gap:.625rem;font:600 1.3rem/1.2 Georgia,serif;margin-bottom:1.5rem}
+.card{background:var(--raised);border:1px solid var(--line);border-radius:${brand.radius * 1.5}px;padding:1.75rem}
+h1{font:600 1.5rem/1.25 Georgia,serif;margin:0 0 .5rem}.lead{color:var(--text2);margin:0 0 1.25rem}.problem{color:var(--bad);font-weight:600}
 label{display:block;font-weight:550;margin-bottom:1rem}
-input,button,.button{font:inherit;box-sizing:border-box;width:100%;min-height:44px;padding:.5rem .75rem;border-radius:10px;border:1px solid var(--line)}
-input{display:block;margin-top:.3rem;background:var(--page);color:var(--text)}
-button,.button{display:block;background:var(--pine);color:#fff;border:0;font-weight:600;text-align:center;text-decoration:none;cursor:pointer}
-:focus-visible{outline:3px solid #3b9f7d;outline-offset:2px}`)
+input,button,.button{font:inherit;box-sizing:border-box;width:100%;min-height:44px;padding:.5rem .75rem;border-radius:${brand.radius}px;border:1px solid var(--line)}
+input{display:block;margin-top:.3rem;background:var(--bg);color:var(--text)}
+button,.button{display:block;background:var(--accent);color:var(--accentText);border:0;font-weight:600;text-align:center;text-decoration:none;cursor:pointer}
+:focus-visible{outline:3px solid var(--focus);outline-offset:2px}`)
+}
 
 const layout = (
-  name: string,
+  brand: LiveBrand,
   title: string,
   main: Html,
-) => html`<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${title} · ${name}</title>
-<style>${STYLE}</style></head>
-<body><main><div class="brand">${name}</div><div class="card"><h1>${title}</h1>${main}</div></main></body></html>`
+) => html`<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${title} · ${brand.name}</title>
+<link rel="icon" href="${brand.iconPath}"><style>${renderStyle(brand)}</style></head>
+<body><main><div class="brand"><img src="${brand.iconPath}" alt="" width="28" height="28">${brand.name}</div><div class="card"><h1>${title}</h1>${main}</div></main></body></html>`

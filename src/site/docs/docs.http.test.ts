@@ -116,6 +116,11 @@ test('llms.txt lists the pages, and llms-full.txt has their texts', async (t) =>
   const full = (await shop.store('GET', '/llms-full.txt')).text
   assert.match(full, /\n# Quickstart\n[\s\S]*\n# Errors\n/)
   assert.doesNotMatch(full, /<!--|\n# Operations/)
+  for (const path of ['/llms.txt', '/llms-full.txt']) {
+    const reply = await shop.app.get(path)
+    assert.equal(reply.headers.get('content-type'), 'text/plain; charset=utf-8')
+    assert.equal(reply.text, (await shop.store('GET', path)).text, 'the API has the same file')
+  }
 })
 
 test('the requests of the quickstart work', async (t) => {

@@ -37,6 +37,11 @@ export function assetUrl(name: keyof typeof FILES): string {
   return `/assets/${name}?v=${loaded.find((file) => file.name === name)?.tag}`
 }
 
+/** Returns the text of an asset, for a document that may load nothing. */
+export function readAsset(name: keyof typeof FILES): string {
+  return readFileSync(new URL(name, import.meta.url), 'utf8')
+}
+
 export function assetRoutes(app: App, brand: LiveBrand): void {
   brandPictureRoutes(app, brand)
   for (const { name, type, content } of loaded) {

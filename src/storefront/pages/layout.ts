@@ -55,24 +55,33 @@ export function sendNotFound(
 }
 
 function document(config: Config, parts: PageParts, legalPages: readonly LegalPage[]): Html {
-  const { title, body, caller, path, listing } = parts
+  const { title, listing } = parts
   const script = parts.script ?? (listing ? null : 'storefront.js')
-  const brand = config.brand.name
-  const link = (to: string, label: string) =>
-    html`<a href="${to}"${to === path ? raw(' aria-current="page"') : ''}>${label}</a>`
   return html`<html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${title} · ${brand}</title>
+<title>${title} · ${config.brand.name}</title>
 ${listing ? listingTags(config, title, listing) : html`<meta name="robots" content="noindex">`}
 <link rel="icon" href="${config.brand.iconPath}">
 <link rel="stylesheet" href="${assetUrl('storefront.css')}">
 ${config.brand.hasOwnLook && html`<link rel="stylesheet" href="/assets/brand.css?v=${config.brand.version}">`}
 ${script && html`<script src="${assetUrl(script)}" defer></script>`}
 </head>
-<body>
+<body>${renderBody(config, parts, legalPages)}</body>
+</html>`
+}
+
+/** Everything that a page shows: its header, content and footer. */
+export function renderBody(
+  config: Config,
+  { body, caller, path }: Pick<PageParts, 'body' | 'caller' | 'path'>,
+  legalPages: readonly LegalPage[],
+): Html {
+  const link = (to: string, label: string) =>
+    html`<a href="${to}"${to === path ? raw(' aria-current="page"') : ''}>${label}</a>`
+  return html`
 <a class="skip" href="#main">Skip to content</a>
 <header class="top"><div class="wrap">
 <a class="brand" href="/">${logo(config.brand)}</a>
@@ -89,6 +98,7 @@ ${caller ? [link('/dashboard', 'Your purchases'), html`<form method="post" actio
 <a href="/recover">Lost your key?</a>
 <a href="/withdraw">Withdraw from a purchase</a>
 <a href="/contact">Contact</a>
+${config.brand.findLink('status') === null && html`<a href="/status">Status</a>`}
 ${legalPages.map(({ path, title }) => html`<a href="${path}">${title}</a>`)}
 ${LINKS.map((name) => {
   const url = config.brand.findLink(name)
@@ -96,8 +106,7 @@ ${LINKS.map((name) => {
 })}
 <a href="${config.urls.frontend}">Your account</a>
 </div></footer>
-</body>
-</html>`
+`
 }
 
 /** The square alone is beside the name; a logo contains the name. */

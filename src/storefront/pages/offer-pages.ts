@@ -5,17 +5,28 @@ import { comparisonTable } from './comparison.ts'
 import { countFiles, describeContents } from './file-tree.ts'
 import { cutIntroduction, markdown } from './markdown.ts'
 import { type Offer, withCode } from './offers.ts'
+import { type PlanCardParts, planCards } from './plan-cards.ts'
 
-export type PricingParts = { offers: Offer[]; isCanceled: boolean; code: string | null }
+export type PricingParts = PlanCardParts & { offers: Offer[]; isCanceled: boolean }
 
-export function pricingPage({ offers, isCanceled, code }: PricingParts): Html {
+export function pricingPage({ offers, isCanceled, code, ...parts }: PricingParts): Html {
   const products = offers.map(({ product }) => product)
   const comparison = comparisonTable(products, { current: null, code })
+  const hasPlans = parts.plans.length > 0
   return html`<div class="wrap">
 ${isCanceled && html`<div class="notice warn" role="status"><p><strong>Checkout cancelled.</strong> You were not charged.</p></div>`}
 ${code !== null && html`<div class="notice" role="status"><p>Code <strong>${code}</strong> is applied at checkout.</p></div>`}
-<div class="hero"><h1>Pay once, no subscription</h1><p class="lead">${offers.length === 0 ? 'No products are for sale at the moment.' : describeTerms(offers)}</p></div>
-${tierCards(offers, code)}
+${
+  hasPlans &&
+  html`<div class="hero"><h1>Pricing</h1><p class="lead">${offers.length > 0 ? 'Subscribe to a plan, or pay once for a product.' : 'Cancel at any time; your plan then lasts until its period ends.'}</p></div>
+<section class="part" aria-labelledby="plans"><h2 id="plans">Plans</h2>${planCards({ ...parts, code })}</section>`
+}
+${
+  hasPlans
+    ? offers.length > 0 &&
+      html`<section class="part" aria-labelledby="products"><h2 id="products">Pay once, no subscription</h2><p class="lead">${describeTerms(offers)}</p>${tierCards(offers, code)}</section>`
+    : html`<div class="hero"><h1>Pay once, no subscription</h1><p class="lead">${offers.length === 0 ? 'No products are for sale at the moment.' : describeTerms(offers)}</p></div>${tierCards(offers, code)}`
+}
 ${comparison && html`<section class="part" aria-labelledby="compare"><h2 id="compare">Compare</h2>${comparison}</section>`}
 </div>`
 }

@@ -8,12 +8,13 @@ import { legalPage, listLegalPages } from './legal-pages.ts'
 import { plainText } from './markdown.ts'
 import { pricingPage } from './offer-pages.ts'
 import { listOffers, readCode } from './offers.ts'
+import { listSoldPlans, type PlanDeps } from './plan-cards.ts'
 import type { ProductPageDeps } from './product-routes.ts'
 import { describeShop } from './structured-data.ts'
 
 const ANYONE = { config: { access: 'anyone' as const } }
 
-export function offerRoutes(app: App, deps: ProductPageDeps): void {
+export function offerRoutes(app: App, deps: ProductPageDeps & PlanDeps): void {
   const { config } = deps
   const findCaller = (request: FastifyRequest) =>
     findStoreCaller(deps, request.cookies[SESSION_COOKIE])
@@ -35,16 +36,26 @@ export function offerRoutes(app: App, deps: ProductPageDeps): void {
   app.get('/pricing', ANYONE, async (request, reply) => {
     const caller = await findCaller(request)
     const isCanceled = (request.query as { canceled?: unknown }).canceled === 'true'
-    const offers = await listOffers(deps, caller?.userId ?? null)
-    const names = offers.map(({ product }) => product.name)
+    const [offers, plans] = await Promise.all([
+      listOffers(deps, caller?.userId ?? null),
+      listSoldPlans(deps),
+    ])
+    const names = [...plans, ...offers.map(({ product }) => product)].map(({ name }) => name)
+    const terms = plans.length === 0 ? ': pay once, no subscription' : ''
     return sendPage(reply, deps, {
       title: 'Pricing',
-      body: pricingPage({ offers, isCanceled, code: readCode(request) }),
+      body: pricingPage({
+        offers,
+        plans,
+        frontend: config.urls.frontend,
+        isCanceled,
+        code: readCode(request),
+      }),
       caller,
       path: '/pricing',
       listing: {
         path: '/pricing',
-        description: `Prices of ${new Intl.ListFormat('en').format([config.brand.name, ...names])}: pay once, no subscription.`,
+        description: `Prices of ${new Intl.ListFormat('en').format([config.brand.name, ...names])}${terms}.`,
       },
     })
   })

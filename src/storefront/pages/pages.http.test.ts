@@ -11,6 +11,8 @@ const PAGES = [
   '/login',
   '/contact',
   '/recover',
+  '/models?q=gpt',
+  '/status',
 ]
 
 test('every page is complete, works without scripts, and loads only its own assets', async (t) => {
@@ -52,6 +54,22 @@ test('the home page shows three tiers with their prices and features', async (t)
     assert.ok(text.includes(`$${price}`))
     assert.ok(text.includes(feature ?? ''))
   }
+})
+
+test('the pricing page shows the plans before the products, with links into the app', async (t) => {
+  const shop = await openShop(t)
+  const { text } = await shop.store('GET', '/pricing?code=SUMMER')
+  const { frontend } = shop.config.urls
+  assert.match(text, /<h1>Pricing<\/h1>/)
+  assert.match(
+    text,
+    /<h3 id="plan-pro">Pro<\/h3>\s*<p class="price">\$\d+<\/p><p class="once">per month or \$\d+ per year<\/p>/,
+  )
+  const target = encodeURIComponent('/pricing?code=SUMMER')
+  assert.ok(text.includes(`href="${frontend}/register?redirect=${target}">Get Pro</a>`))
+  assert.ok(text.includes(`href="${frontend}/register">Create a free account</a>`))
+  assert.ok(text.indexOf('plan-enterprise') < text.indexOf('tier-basic'))
+  assert.match(text, /<h2 id="products">Pay once, no subscription<\/h2>/)
 })
 
 test('the pricing page mentions a cancelled checkout', async (t) => {

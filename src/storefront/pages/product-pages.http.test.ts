@@ -272,6 +272,7 @@ test('robots.txt names the sitemap, which lists only pages that exist', async (t
     '/docs/conversations',
     '/docs/conformance',
     '/docs/errors',
+    '/status',
     '/contact',
     '/legal/terms',
   ])

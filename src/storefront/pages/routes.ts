@@ -34,6 +34,7 @@ import { guestPages } from './guest-routes.ts'
 import { sendNotFound, sendPage } from './layout.ts'
 import { type LoginParts, loginPage } from './login-page.ts'
 import { offerRoutes } from './offer-routes.ts'
+import type { PlanDeps } from './plan-cards.ts'
 import { productRoutes } from './product-routes.ts'
 import { recoveryPage } from './recovery-page.ts'
 import { releaseEmailPages } from './release-email-pages.ts'
@@ -61,7 +62,8 @@ export type PageDeps = SessionDeps &
   WithdrawalDeps &
   ClaimDeps &
   ActivationDeps &
-  CodeDeps
+  CodeDeps &
+  PlanDeps
 
 export function pageRoutes(app: App, deps: PageDeps): void {
   const { config } = deps

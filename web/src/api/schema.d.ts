@@ -505,6 +505,30 @@ export type BrandLogo = {
   square: string
 }
 
+export type BrandPreview = {
+  name: string
+  logo: BrandPreviewLogo
+  /** The home page as HTML without scripts */
+  shop: string
+  email: BrandPreviewEmail
+}
+
+export type BrandPreviewEmail = {
+  from: string
+  subject: string
+  html: string
+}
+
+/** `square` is null for the built-in key. */
+export type BrandPreviewLogo = {
+  /** A `data:` address */
+  light: string | null
+  /** A `data:` address */
+  dark: string | null
+  /** A `data:` address */
+  square: string | null
+}
+
 export type BrandSettings = {
   form: BrandForm
   /** `file`: BRAND names a file, and the brand cannot be edited here. */
@@ -4488,6 +4512,10 @@ export type Paths = {
     '/api/admin/time-machine': {
       body: MoveClockRequest
       reply: MovedClock
+    }
+    '/api/admin/brand/preview': {
+      body: BrandForm
+      reply: BrandPreview
     }
     '/api/admin/discounts': {
       body: CreateDiscountRequest
