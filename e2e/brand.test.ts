@@ -1,6 +1,7 @@
 // The user app under a brand that a superuser saved.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Page } from 'playwright-core'
 import { testApp } from '#testing/app.ts'
 import { ON_SQLITE_ONLY, openBrowser, signInByForm, visit } from './browser.ts'
 
@@ -22,23 +23,29 @@ const PAGES = [
   '/account?tab=data',
   '/admin',
   '/run/models',
+  '/run/brand',
+  '/run/setup',
 ]
+
+const LOGO = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><path d="M0 0h8v8z"/></svg>'
+
+/** Headers of the protocol, and the default name in an empty field. */
+const ALLOWED = /x-latchkey-[a-z-]+|placeholder: Latchkey/gi
 
 test('every page of the app names only the operator’s product', ON_SQLITE_ONLY, async (t) => {
   const app = await testApp(t, { userApp: true })
   const { base } = app.config.urls
   const root = await app.as('root', { tier: 'pro', superuser: true })
-  const form = { name: 'Zebra', tagline: 'Stripes.', colours: { primary: '#1d4ed8' }, radius: 2 }
-  assert.equal((await root.request('PUT', '/api/admin/brand', { body: form })).status, 200)
   const { page } = await visit(await openBrowser(t))
   await signInByForm(page, base, root.email)
+  await saveBrand(page, base)
   for (const path of PAGES) {
     await page.goto(`${base}${path}`)
     await page.getByRole('heading', { level: 1 }).waitFor({ state: 'attached' })
     await page.locator('html:not(:has([aria-busy=true]))').waitFor({ state: 'attached' })
     const shown = `${await page.title()}\n${await page.locator('html').ariaSnapshot()}`
     assert.match(shown, /Zebra/, path)
-    assert.doesNotMatch(shown.replaceAll(/x-latchkey-[a-z-]+/gi, ''), /latchkey/i, path)
+    assert.doesNotMatch(shown.replaceAll(ALLOWED, ''), /latchkey/i, path)
   }
 
   await page.goto(`${base}/api-keys`)
@@ -56,6 +63,31 @@ test('every page of the app names only the operator’s product', ON_SQLITE_ONLY
     [robots.headers.get('content-type'), /^User-agent: \*/.test(robots.text)],
     ['text/plain; charset=utf-8', true],
   )
-  for (const path of ['/sitemap.xml', '/llms.txt'])
-    assert.equal((await app.get(path)).status, 404, path)
+  assert.equal((await app.get('/sitemap.xml')).status, 404)
+  assert.doesNotMatch((await app.get('/llms.txt')).text, /latchkey/i)
 })
+
+/** Saves a brand on its page, which previews it and refuses a pale color. */
+async function saveBrand(page: Page, base: string): Promise<void> {
+  await page.goto(`${base}/run/brand`)
+  const field = (name: string) => page.getByRole('textbox', { name, exact: true })
+  const shop = page.frameLocator('iframe[title="Your shop"]')
+  await shop.getByText('Latchkey starter kits').waitFor()
+  await field('Name').fill('Zebra')
+  await field('Tagline').fill('Stripes.')
+  await page.getByLabel('Icon', { exact: true }).setInputFiles({
+    name: 'icon.svg',
+    mimeType: 'image/svg+xml',
+    buffer: Buffer.from(LOGO),
+  })
+  await field('Buttons and links').fill('#facc15')
+  await page.getByText('must be at least 4.5 : 1').waitFor()
+  await shop.getByText('Latchkey starter kits').waitFor()
+  await field('Buttons and links').fill('#1d4ed8')
+  await shop.getByText('Zebra starter kits').waitFor()
+  await page.getByRole('radiogroup', { name: 'Preview of' }).getByText('Email').click()
+  const email = page.frameLocator('iframe[title="An email"]')
+  await email.getByText('Welcome to Zebra').first().waitFor()
+  await page.getByRole('button', { name: 'Save brand' }).click()
+  await page.getByRole('link', { name: 'Zebra, home' }).waitFor()
+}

@@ -75,6 +75,7 @@ const APP_PAGES = [
   '/account?tab=data',
   '/admin',
   '/run/models',
+  '/run/brand',
   '/run/models?q=gpt&vendor=openai',
   '/run/today',
   '/run/money',

@@ -43,6 +43,7 @@ export const USER_APP_PATHS = [
   '/customers/$id',
   '/run/models',
   '/run/setup',
+  '/run/brand',
   '/shop',
   '/shop/orders',
   '/shop/orders/$id',

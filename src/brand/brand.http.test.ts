@@ -136,7 +136,7 @@ test('the file of BRAND wins over the saved brand, and cannot be edited here', a
   const refused = await root.request('PUT', '/api/admin/brand', { body: { name: 'Zebra' } })
   assert.deepEqual([refused.status, refused.body.code], [409, 'brand_from_file'])
   const { body } = await root.get('/api/admin/brand')
-  assert.deepEqual([body.source, body.form.name], ['file', 'Okapi'])
+  assert.deepEqual([body.source, body.form.name, body.file], ['file', 'Okapi', path])
   const { logo } = (await app.get('/api/brand')).body
   assert.equal((await app.get(logo.square)).text, SQUARE)
 })

@@ -53,6 +53,7 @@ const BrandSettings = Type.Object(
       ...OneOf('file', 'stored', 'default'),
       description: '`file`: BRAND names a file, and the brand cannot be edited here.',
     }),
+    file: Nullable(Type.String({ description: 'The path in BRAND' })),
     changed_at: Nullable(Instant),
     default_name: Type.String({ description: 'The name without one in the form' }),
   },
@@ -122,6 +123,7 @@ export function brandRoutes(app: App, deps: Deps): void {
     return {
       form: brand.form,
       source: brand.file === null ? source : 'file',
+      file: brand.file,
       changed_at: changedAt,
       default_name: brand.defaultName,
     }

@@ -10,9 +10,10 @@ import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { queries } from './api/queries.ts'
+import { brand } from './components/brand.ts'
 import { router } from './routes.tsx'
 import { session } from './session/browser-session.ts'
-import { theme, variables } from './theme/theme.ts'
+import { buildTheme, buildVariables } from './theme/theme.ts'
 
 // Clear cached data on sign-in and sign-out in any tab. After a sign-out, navigate first, so that
 // no open page loads its data again.
@@ -31,8 +32,8 @@ if (!root) throw new Error('index.html has no #root')
 createRoot(root).render(
   <StrictMode>
     <MantineProvider
-      theme={theme}
-      cssVariablesResolver={variables}
+      theme={buildTheme(brand)}
+      cssVariablesResolver={buildVariables(brand)}
       defaultColorScheme="auto"
       // Writes all variables itself, which saves the sheet with their defaults.
       deduplicateCssVariables={false}

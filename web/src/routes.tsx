@@ -375,6 +375,11 @@ const runPages = [
   }),
   createRoute({
     getParentRoute: () => runLayout,
+    path: '/run/brand',
+    component: lazyPage(() => import('./brand/brand-page.tsx'), 'BrandPage'),
+  }),
+  createRoute({
+    getParentRoute: () => runLayout,
     path: '/run/models',
     validateSearch: (search): { q?: string | undefined; vendor?: string | undefined } => ({
       q: parseText(search.q),

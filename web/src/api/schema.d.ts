@@ -533,6 +533,8 @@ export type BrandSettings = {
   form: BrandForm
   /** `file`: BRAND names a file, and the brand cannot be edited here. */
   source: 'file' | 'stored' | 'default'
+  /** The path in BRAND */
+  file: string | null
   changed_at: string | null
   /** The name without one in the form */
   default_name: string

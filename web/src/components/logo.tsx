@@ -1,12 +1,12 @@
 import { brand } from './brand.ts'
 import classes from './logo.module.css'
 
-type MarkProps = { size?: number }
+type MarkProps = { size?: number; src?: string | null }
 
 /** The brand's icon; for the built-in brand a key. */
-export function Mark({ size = 26 }: MarkProps) {
-  if (brand.mark !== null)
-    return <img className={classes.mark} src={brand.mark} width={size} height={size} alt="" />
+export function Mark({ size = 26, src = brand.mark }: MarkProps) {
+  if (src !== null)
+    return <img className={classes.mark} src={src} width={size} height={size} alt="" />
   return (
     <svg
       className={classes.mark}

@@ -3,6 +3,7 @@ import {
   IconCoin,
   IconCpu,
   IconHourglass,
+  IconPalette,
   IconPlugConnected,
   IconShieldCog,
   IconSunHigh,
@@ -31,6 +32,7 @@ export const RUN: readonly NavItem[] = [
   { to: '/shop', label: 'Shop', icon: IconBuildingStore, about: 'Products, orders, messages' },
   { to: '/run/models', label: 'Models', icon: IconCpu, about: 'Vendors, prices, switches' },
   { to: '/admin', label: 'Admin', icon: IconShieldCog, about: 'Jobs, invitations, audit' },
+  { to: '/run/brand', label: 'Brand', icon: IconPalette, about: 'Name, logo, colors, links' },
   { to: '/run/setup', label: 'Setup', icon: IconPlugConnected, about: 'Stripe, models, email' },
 ]
 

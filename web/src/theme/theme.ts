@@ -1,8 +1,7 @@
 import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core'
-import type { Scheme } from '../../../src/brand/tokens.ts'
-import { brand } from '../components/brand.ts'
+import type { PageBrand } from '../../../src/brand/page-brand.ts'
+import type { Colors, Scheme } from '../../../src/brand/tokens.ts'
 
-const { tokens, steps, highlight, tints } = brand.colours
 const asTuple = (colors: string[]) => colors as unknown as MantineColorsTuple
 
 const SANS =
@@ -20,70 +19,73 @@ const dialog = {
   attributes: { header: { role: 'presentation' } },
 }
 
-export const theme = createTheme({
-  colors: {
-    pine: asTuple(steps.pine),
-    brass: asTuple(steps.brass),
-    red: asTuple(steps.red),
-    gray: asTuple(steps.gray),
-    dark: asTuple(steps.dark),
-  },
-  primaryColor: 'pine',
-  primaryShade: { light: 7, dark: 6 },
-  autoContrast: true,
-  black: tokens.light.text,
-  defaultRadius: 'md',
-  cursorType: 'pointer',
-  respectReducedMotion: true,
-  fontFamily: SANS,
-  fontFamilyMonospace: MONO,
-  fontSizes: {
-    xs: '0.75rem',
-    sm: '0.8125rem',
-    md: '0.9375rem',
-    lg: '1.0625rem',
-    xl: '1.25rem',
-  },
-  headings: {
-    fontFamily: SANS,
-    fontWeight: '600',
-    sizes: {
-      h1: { fontSize: '1.5rem', lineHeight: '1.3' },
-      h2: { fontSize: '1.1875rem', lineHeight: '1.35' },
-      h3: { fontSize: '1rem', lineHeight: '1.45' },
+type Look = Pick<PageBrand, 'colours' | 'radius'>
+
+export const buildTheme = ({ colours: { tokens, steps }, radius }: Look) =>
+  createTheme({
+    colors: {
+      pine: asTuple(steps.pine),
+      brass: asTuple(steps.brass),
+      red: asTuple(steps.red),
+      gray: asTuple(steps.gray),
+      dark: asTuple(steps.dark),
     },
-  },
-  radius: {
-    xs: `${brand.radius / 2}px`,
-    sm: `${brand.radius * 0.75}px`,
-    md: `${brand.radius}px`,
-    lg: `${brand.radius * 1.5}px`,
-    xl: `${brand.radius * 3}px`,
-  },
-  // Plain objects, because importing the components would load all of them with the first page.
-  components: {
-    Button: { defaultProps: { size: 'sm' } },
-    ActionIcon: { defaultProps: { size: 36, variant: 'subtle', color: 'gray' } },
-    // Fields detect the writing direction from their first letter.
-    TextInput: { defaultProps: { dir: 'auto' } },
-    PasswordInput: { defaultProps: { rightSectionWidth: 48 } },
-    Select: { defaultProps: { allowDeselect: false } },
-    Textarea: { defaultProps: { dir: 'auto' } },
-    // Color alone must not distinguish a link (WCAG 1.4.1).
-    Anchor: { defaultProps: { underline: 'always' } },
-    CloseButton: { defaultProps: { size: 36, iconSize: 18 } },
-    Badge: { defaultProps: { variant: 'light', radius: 'sm', tt: 'none', fw: 550 } },
-    Card: { defaultProps: { withBorder: true, padding: 'lg', radius: 'lg' } },
-    Paper: { defaultProps: { radius: 'lg' } },
-    // Rows of 36 px: text of 20 px between two gaps of 8 px.
-    Table: { defaultProps: { fz: 'sm', verticalSpacing: 8, horizontalSpacing: 'sm' } },
-    Drawer: { defaultProps: dialog },
-    Modal: { defaultProps: { ...dialog, centered: true, radius: 'lg', padding: 'lg' } },
-    Skeleton: { defaultProps: { radius: 'md' } },
-    Tooltip: { defaultProps: { withArrow: true, openDelay: 300 } },
-    Loader: { defaultProps: { type: 'dots' } },
-  },
-})
+    primaryColor: 'pine',
+    primaryShade: { light: 7, dark: 6 },
+    autoContrast: true,
+    black: tokens.light.text,
+    defaultRadius: 'md',
+    cursorType: 'pointer',
+    respectReducedMotion: true,
+    fontFamily: SANS,
+    fontFamilyMonospace: MONO,
+    fontSizes: {
+      xs: '0.75rem',
+      sm: '0.8125rem',
+      md: '0.9375rem',
+      lg: '1.0625rem',
+      xl: '1.25rem',
+    },
+    headings: {
+      fontFamily: SANS,
+      fontWeight: '600',
+      sizes: {
+        h1: { fontSize: '1.5rem', lineHeight: '1.3' },
+        h2: { fontSize: '1.1875rem', lineHeight: '1.35' },
+        h3: { fontSize: '1rem', lineHeight: '1.45' },
+      },
+    },
+    radius: {
+      xs: `${radius / 2}px`,
+      sm: `${radius * 0.75}px`,
+      md: `${radius}px`,
+      lg: `${radius * 1.5}px`,
+      xl: `${radius * 3}px`,
+    },
+    // Plain objects, because importing the components would load all of them with the first page.
+    components: {
+      Button: { defaultProps: { size: 'sm' } },
+      ActionIcon: { defaultProps: { size: 36, variant: 'subtle', color: 'gray' } },
+      // Fields detect the writing direction from their first letter.
+      TextInput: { defaultProps: { dir: 'auto' } },
+      PasswordInput: { defaultProps: { rightSectionWidth: 48 } },
+      Select: { defaultProps: { allowDeselect: false } },
+      Textarea: { defaultProps: { dir: 'auto' } },
+      // Color alone must not distinguish a link (WCAG 1.4.1).
+      Anchor: { defaultProps: { underline: 'always' } },
+      CloseButton: { defaultProps: { size: 36, iconSize: 18 } },
+      Badge: { defaultProps: { variant: 'light', radius: 'sm', tt: 'none', fw: 550 } },
+      Card: { defaultProps: { withBorder: true, padding: 'lg', radius: 'lg' } },
+      Paper: { defaultProps: { radius: 'lg' } },
+      // Rows of 36 px: text of 20 px between two gaps of 8 px.
+      Table: { defaultProps: { fz: 'sm', verticalSpacing: 8, horizontalSpacing: 'sm' } },
+      Drawer: { defaultProps: dialog },
+      Modal: { defaultProps: { ...dialog, centered: true, radius: 'lg', padding: 'lg' } },
+      Skeleton: { defaultProps: { radius: 'md' } },
+      Tooltip: { defaultProps: { withArrow: true, openDelay: 300 } },
+      Loader: { defaultProps: { type: 'dots' } },
+    },
+  })
 
 /** Colors of code, as readable as text on `wash`. */
 const CODE = {
@@ -91,26 +93,31 @@ const CODE = {
   dark: { keyword: '#f0a08f', string: '#8dd0b4', number: '#e3bb62', name: '#a9c4f2' },
 }
 
-export const variables: CSSVariablesResolver = () => ({
-  variables: { '--latch-display': SERIF },
-  light: { ...nameColors('light'), '--latch-brass': highlight.light, '--latch-wash': '#f1ede4' },
-  dark: {
-    ...nameColors('dark'),
-    '--latch-brass': highlight.dark,
-    '--latch-wash': '#1a2320',
-    '--mantine-color-disabled': tokens.dark.line,
-    ...nameTint('--mantine-color-pine-light', tints.pine),
-    ...nameTint('--mantine-primary-color-light', tints.pine),
-    ...nameTint('--mantine-color-brass-light', tints.brass),
-  },
-})
+export const buildVariables =
+  ({ colours: { tokens, highlight, tints } }: Look): CSSVariablesResolver =>
+  () => ({
+    variables: { '--latch-display': SERIF },
+    light: {
+      ...nameColors('light', tokens.light),
+      '--latch-brass': highlight.light,
+      '--latch-wash': '#f1ede4',
+    },
+    dark: {
+      ...nameColors('dark', tokens.dark),
+      '--latch-brass': highlight.dark,
+      '--latch-wash': '#1a2320',
+      '--mantine-color-disabled': tokens.dark.line,
+      ...nameTint('--mantine-color-pine-light', tints.pine),
+      ...nameTint('--mantine-primary-color-light', tints.pine),
+      ...nameTint('--mantine-color-brass-light', tints.brass),
+    },
+  })
 
-function nameTint(name: string, { ground, hover, text }: (typeof tints)['pine']) {
+function nameTint(name: string, { ground, hover, text }: Colors['tints']['pine']) {
   return { [name]: ground, [`${name}-hover`]: hover, [`${name}-color`]: text }
 }
 
-function nameColors(scheme: Scheme): Record<string, string> {
-  const { [scheme]: own } = tokens
+function nameColors(scheme: Scheme, own: Colors['tokens'][Scheme]): Record<string, string> {
   const { keyword, string, number, name } = CODE[scheme]
   return {
     '--mantine-color-body': own.panel,
