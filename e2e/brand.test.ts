@@ -21,7 +21,7 @@ const PAGES = [
   '/account',
   '/account?tab=security',
   '/account?tab=data',
-  '/admin',
+  '/run/activity',
   '/run/models',
   '/run/brand',
   '/run/setup',

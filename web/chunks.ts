@@ -103,7 +103,7 @@ const OVERLAYS = [
 /** The menu of operators. Its icons would otherwise be in every page's file of icons. */
 const RUN = [
   'web/src/shell/run-pages',
-  '@tabler/icons-react/.*/Icon(?:Ban|BuildingStore|Coin|Cpu|CreditCard|FileCode|Hourglass|Inbox|Palette|PlugConnected|Receipt|ReceiptRefund|Scale|ShieldCog|SunHigh|Users)\\.',
+  '@tabler/icons-react/.*/Icon(?:Activity|Ban|BuildingStore|Coin|Cpu|CreditCard|FileCode|Hourglass|Heartbeat|Inbox|Palette|PlugConnected|Receipt|ReceiptRefund|Scale|SunHigh|Tags|Users)\\.',
 ]
 
 /** The menu of developers, likewise. */

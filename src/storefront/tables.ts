@@ -1,5 +1,6 @@
 import type { Tier } from '#catalogue/catalogue.ts'
 import type { Instant } from '#platform/clock.ts'
+import type { Locale } from '#platform/locale.ts'
 
 /**
  * `expired`: its downloads are used up. `upgraded`: a later purchase of its chain replaces it.
@@ -49,6 +50,11 @@ type PurchasesTable = {
    * owner has claimed it. Null once `user_id` is set.
    */
   claimant_id: string | null
+  /**
+   * The claimant had verified that address before the purchase, so their session alone may claim it.
+   * Kept, because the account may change its address later.
+   */
+  is_claimant_proven: boolean
   tier: Tier
   /** Derived from the chain's payments and the three dates below. */
   status: PurchaseStatus
@@ -172,6 +178,8 @@ type ContactMessagesTable = {
   email_key: string
   subject: ContactSubject
   message: string
+  /** The sender's language; null: unknown. */
+  locale: Locale | null
   created_at: Instant
   /** Null until the notification was sent. */
   notified_at: Instant | null

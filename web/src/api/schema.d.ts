@@ -5,6 +5,7 @@ export type AccountExport = {
   email: string
   full_name: string | null
   avatar_url: string | null
+  locale: Locale | null
   is_verified: boolean
   oauth_provider: OAuthProvider | null
   subscription_status: SubscriptionStatus
@@ -29,14 +30,16 @@ export type AdminAuditEntry = {
   data: JsonObject | null
   /** The address of `actor_id` */
   actor_email: string | null
+  actor_name: string | null
   /** The address of the user in `subject` */
   subject_email: string | null
+  subject_name: string | null
 }
 
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type AdminError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'emailed_code_wrong' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'superuser_unverified' | 'account_appeared' | 'unknown_price' | 'unknown_promotion_code' | 'promotion_code_used' | 'trial_needs_verified_email' | 'no_subscription' | 'same_plan' | 'payment_due' | 'subscription_ending' | 'subscription_pausing' | 'subscription_paused' | 'subscription_disputed' | 'not_pausable' | 'nothing_to_resume' | 'shorter_interval' | 'smaller_longer' | 'change_pending' | 'preview_outdated' | 'payment_refused' | 'payment_to_confirm' | 'nothing_to_refund' | 'refund_too_large' | 'invalid_unsubscribe_link' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only' | 'not_signed_in' | 'field_missing' | 'cross_site' | 'tier_invalid' | 'already_owned' | 'not_an_upgrade' | 'not_renewable' | 'promotion_code_unusable' | 'contact_message_not_found' | 'discount_code_taken' | 'discount_not_found' | 'waiver_outdated' | 'optout_link_invalid' | 'claim_link_invalid' | 'claim_needs_sign_in' | 'claim_of_another_account' | 'withdrawal_not_found' | 'not_for_sale' | 'checkout_busy' | 'purchase_not_found' | 'no_invoice' | 'purchase_upgraded' | 'purchase_not_restorable' | 'purchase_ended' | 'not_an_extension' | 'no_active_purchase' | 'purchase_id_invalid' | 'payment_disputed' | 'download_limit_reached' | 'download_cooldown' | 'resume_limit_reached' | 'range_not_satisfiable' | 'product_files_missing' | 'zip_failed' | 'products_fixed' | 'product_not_found' | 'product_exists' | 'product_slug_taken' | 'product_changed' | 'release_refused' | 'release_exists' | 'release_incomplete' | 'products_dir_needed' | 'release_not_draft' | 'release_not_publishable' | 'release_not_published' | 'release_not_stored' | 'license_not_found' | 'license_revoked' | 'activations_full' | 'activation_not_found' | 'not_activated' | 'release_limit_reached' | 'download_token_not_found' | 'token_limit_reached' | 'download_credential_invalid' | 'release_not_found' | 'daily_limit_reached' | 'contact_notification_failed' | 'payment_not_found' | 'job_not_found' | 'clock_fixed' | 'clock_moving' | 'clock_step_refused' | 'switch_not_found' | 'switch_subject_unknown' | 'switch_limit_reached'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'emailed_code_wrong' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'superuser_unverified' | 'account_appeared' | 'unknown_price' | 'unknown_promotion_code' | 'promotion_code_used' | 'trial_needs_verified_email' | 'no_subscription' | 'same_plan' | 'payment_due' | 'subscription_ending' | 'subscription_pausing' | 'subscription_paused' | 'subscription_disputed' | 'not_pausable' | 'nothing_to_resume' | 'shorter_interval' | 'smaller_longer' | 'change_pending' | 'preview_outdated' | 'payment_refused' | 'payment_to_confirm' | 'nothing_to_refund' | 'refund_too_large' | 'invalid_unsubscribe_link' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only' | 'not_signed_in' | 'field_missing' | 'cross_site' | 'tier_invalid' | 'already_owned' | 'not_an_upgrade' | 'not_renewable' | 'promotion_code_unusable' | 'contact_message_not_found' | 'amount_too_small' | 'discount_code_taken' | 'discount_not_found' | 'waiver_outdated' | 'optout_link_invalid' | 'claim_link_invalid' | 'claim_needs_sign_in' | 'claim_of_another_account' | 'withdrawal_not_found' | 'not_for_sale' | 'checkout_busy' | 'purchase_not_found' | 'no_invoice' | 'purchase_upgraded' | 'purchase_not_restorable' | 'purchase_ended' | 'not_an_extension' | 'no_active_purchase' | 'purchase_id_invalid' | 'payment_disputed' | 'download_limit_reached' | 'download_cooldown' | 'resume_limit_reached' | 'range_not_satisfiable' | 'product_files_missing' | 'zip_failed' | 'products_fixed' | 'product_not_found' | 'product_exists' | 'product_slug_taken' | 'product_changed' | 'release_refused' | 'release_exists' | 'release_incomplete' | 'products_dir_needed' | 'release_not_draft' | 'release_not_publishable' | 'release_not_published' | 'release_not_stored' | 'license_not_found' | 'license_revoked' | 'activations_full' | 'activation_not_found' | 'not_activated' | 'release_limit_reached' | 'download_token_not_found' | 'token_limit_reached' | 'download_credential_invalid' | 'release_not_found' | 'daily_limit_reached' | 'contact_notification_failed' | 'payment_not_found' | 'job_not_found' | 'clock_fixed' | 'clock_moving' | 'clock_step_refused' | 'switch_not_found' | 'switch_subject_unknown' | 'switch_limit_reached'
 }
 
 export type AdminInvoice = {
@@ -691,6 +694,7 @@ export type ChangedUser = {
   email: string
   full_name: string | null
   avatar_url: string | null
+  locale: Locale | null
   is_active: boolean
   is_verified: boolean
   oauth_provider: OAuthProvider | null
@@ -1377,14 +1381,6 @@ export type CustomerUsage = {
   days: Array<CustomerDay>
 }
 
-export type DeadJob = {
-  id: string
-  kind: string
-  attempts: number
-  last_error: string | null
-  created_at: string
-}
-
 /** A price for this customer alone */
 export type Deal = {
   price_id: string
@@ -1573,6 +1569,15 @@ export type EmbeddingUsage = {
 export type ErrorEvent = {
   detail: string
   code: string
+}
+
+/** The job that handles it again */
+export type EventJob = {
+  id: string
+  attempts: number
+  last_error: string | null
+  /** It is not retried any more */
+  is_failed: boolean
 }
 
 export type EventReceipt = {
@@ -1808,6 +1813,24 @@ export type Issue = {
   type: string
 }
 
+export type Job = {
+  id: string
+  kind: string
+  attempts: number
+  last_error: string | null
+  created_at: string
+  /** When a waiting job is due; when a failed job was tried last */
+  run_at: string
+  is_running: boolean
+  email: JobEmail | null
+}
+
+/** The email that the job sends */
+export type JobEmail = {
+  to: string
+  subject: string
+}
+
 export type JsonObject = Record<string, unknown>
 
 export type JsonRpcError = {
@@ -1931,8 +1954,12 @@ export type ListInvitationsResponse = {
 }
 
 export type ListJobsResponse = {
+  /** All waiting and running jobs */
   queued: number
-  dead: Array<DeadJob>
+  /** At most 200 failed jobs, newest first */
+  dead: Array<Job>
+  /** The 100 that are due next */
+  waiting: Array<Job>
 }
 
 export type ListMovementsResponse = {
@@ -1970,6 +1997,11 @@ export type ListProductsResponse = {
   /** The address of the shop */
   shop_url: string
   products: Array<StoreProduct>
+}
+
+export type ListReceivedEventsResponse = {
+  events: Array<ReceivedEvent>
+  next_cursor: string | null
 }
 
 export type ListReleasesResponse = {
@@ -2016,6 +2048,8 @@ export type ListedIngestJob = {
   finished_at: string | null
   document_id: string | null
 }
+
+export type Locale = 'en' | 'de'
 
 export type LogInRequest = {
   email: string
@@ -2678,6 +2712,16 @@ export type ReadinessChecks = {
   clock_skew_ms: number | null
 }
 
+export type ReceivedEvent = {
+  /** The part of the service that handles it */
+  source: string
+  /** The id at the processor */
+  id: string
+  received_at: string
+  handled_at: string | null
+  job: EventJob | null
+}
+
 export type RefreshTokensRequest = {
   refresh_token: string
 }
@@ -3242,6 +3286,8 @@ export type StoreProduct = {
   /** Of the last change; 0 before the first */
   revision: number
   retired_at: string | null
+  /** False without a published release, or without a tax code that TAX needs */
+  is_for_sale: boolean
 }
 
 export type StoreRelease = {
@@ -3505,6 +3551,7 @@ export type UpdateCollectionRequest = {
 export type UpdateProfileRequest = {
   full_name?: string | null
   avatar_url?: string | null
+  locale?: Locale | null
 }
 
 export type UpdateShareRequest = {
@@ -3567,6 +3614,7 @@ export type User = {
   email: string
   full_name: string | null
   avatar_url: string | null
+  locale: Locale | null
   is_active: boolean
   is_verified: boolean
   oauth_provider: OAuthProvider | null
@@ -3910,6 +3958,15 @@ export type Paths = {
     '/api/admin/stats': {
       reply: GetStatsResponse
     }
+    '/api/admin/invitations': {
+      reply: ListInvitationsResponse
+    }
+    '/api/admin/users/{id}': {
+      path: {
+        id: string
+      }
+      reply: Customer
+    }
     '/api/admin/audit': {
       query?: {
         user_id?: string
@@ -3920,17 +3977,19 @@ export type Paths = {
       }
       reply: ListAuditResponse
     }
-    '/api/admin/invitations': {
-      reply: ListInvitationsResponse
-    }
-    '/api/admin/users/{id}': {
-      path: {
-        id: string
-      }
-      reply: Customer
-    }
     '/api/admin/jobs': {
+      query?: {
+        about?: 'emails' | 'others'
+      }
       reply: ListJobsResponse
+    }
+    '/api/admin/events': {
+      query?: {
+        open?: boolean
+        limit?: number
+        cursor?: string
+      }
+      reply: ListReceivedEventsResponse
     }
     '/api/admin/users': {
       query?: {
@@ -4721,6 +4780,12 @@ export type Paths = {
       }
       reply: Message
     }
+    '/api/admin/jobs/{id}': {
+      path: {
+        id: string
+      }
+      reply: Message
+    }
     '/api/admin/switches': {
       query: {
         kind: SwitchKind
@@ -4740,6 +4805,13 @@ export type Paths = {
         version: string
       }
       reply: Message
+    }
+    '/api/admin/purchases/{id}/activations/{activation_id}': {
+      path: {
+        id: string
+        activation_id: string
+      }
+      reply: OrderDetail
     }
     '/api/admin/discounts/{id}': {
       path: {

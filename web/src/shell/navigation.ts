@@ -48,7 +48,7 @@ const BUILD_PATHS = [
   '/models',
   '/reference',
 ]
-const RUN_PATHS = ['/run', '/customers', '/shop', '/admin']
+const RUN_PATHS = ['/run', '/customers', '/shop']
 
 /** Returns the place of a page, or null for a page that belongs to every place. */
 export function findPlace(path: string): PlaceName | null {
