@@ -88,8 +88,8 @@ test('the menu works by the keyboard, and lies over the page on a phone', async 
   await t.test('it closes when a page opens, but not when the place changes', async () => {
     await page.getByRole('button', { name: 'Open menu' }).click()
     await page.getByRole('link', { name: 'Build', exact: true }).click()
-    await page.waitForURL('**/playground')
-    await page.getByRole('link', { name: 'Usage' }).click()
+    await page.waitForURL('**/build')
+    await page.getByRole('link', { name: 'Usage', exact: true }).click()
     await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor()
     await page.getByRole('link', { name: 'Calls', exact: true }).waitFor({ state: 'hidden' })
   })

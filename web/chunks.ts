@@ -19,13 +19,14 @@ const CORE = [
   'web/src/components/(?:browser-list|brand|color-scheme|drop-menu|format|loaded|logo|new-id|notice|offline|sandbox-mail|title)\\.tsx?',
 ]
 
-/** Modules that every page behind the sign-in needs in addition. */
+/** Modules that every page behind the sign-in needs in addition, and those of both overviews. */
 const SHELL = [
   'web/src/shell/(?:app-layout|side-menu|menu-items|menu-state|place-switch|shortcuts|use-places|allowance-bar|verify-bar|navigation)',
   'web/src/conversations/(?:sidebar/(?!local)|parts/(?!pick)|queries|api)',
   'web/src/usage/(?:usage-query|renewal|describe-renewal|days)\\.tsx?',
   'web/src/components/(?:page|toasts)\\.tsx?',
   'web/src/calls/failure-sentence',
+  'web/src/overview/(?:panel|row|failures|queries|overview-page\\.module)',
   'web/src/library/files-query',
 ]
 
@@ -104,6 +105,12 @@ const RUN = [
   '@tabler/icons-react/.*/Icon(?:Activity|Ban|BuildingStore|Coin|Cpu|CreditCard|FileCode|Hourglass|Heartbeat|Inbox|Palette|PlugConnected|Receipt|ReceiptRefund|Scale|SunHigh|Tags|Users)\\.',
 ]
 
+/** The menu of developers, likewise. */
+const BUILD = [
+  'web/src/shell/build-(?:menu|pages)',
+  '@tabler/icons-react/.*/Icon(?:Book|ChartBar|ListDetails|Tags|Terminal2|Timeline)\\.',
+]
+
 /** Answers and code, apart from maths and colors, which load on demand. */
 const MARKDOWN = ['web/src/markdown/(?:markdown|code-block|render|lexer|block-reader)\\.']
 
@@ -111,6 +118,7 @@ export const CHUNKS = [
   { name: 'core', test: matchAny(CORE), priority: 6 },
   { name: 'shell', test: matchAny(SHELL), priority: 5 },
   { name: 'run', test: matchAny(RUN), priority: 4 },
+  { name: 'build', test: matchAny(BUILD), priority: 4 },
   { name: 'parts', test: matchAny(PARTS), priority: 3 },
   { name: 'forms', test: matchAny(FORMS), priority: 2 },
   { name: 'overlays', test: matchAny(OVERLAYS), priority: 1 },

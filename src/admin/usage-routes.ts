@@ -6,20 +6,16 @@ import type { App } from '#platform/http/app.ts'
 import { Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import { invalid } from '#platform/problems.ts'
+import { Percentiles } from '#usage/durations.ts'
 import {
-  type Durations,
   type OperatorSum,
   readUsageTotal,
   sampleCalls,
   sumAllUsage,
   sumUsersUsage,
 } from '#usage/operator-sums.ts'
+import type { Durations } from '#usage/percentiles.ts'
 import { countDays, Day, GROUPS_MAX, readSpan } from '#usage/span.ts'
-
-const Percentiles = Type.Union([
-  Type.Object({ p50: Type.Integer(), p95: Type.Integer() }, { title: 'Percentiles' }),
-  Type.Null(),
-])
 
 const SUM = {
   requests: Type.Integer(),

@@ -11,6 +11,7 @@ import { openGateway } from './gateway.ts'
 import { openAiErrorDialect } from './openai-compat/errors.ts'
 import { openAiRoutes } from './openai-compat/routes.ts'
 import { responsesRoutes } from './openai-responses/routes.ts'
+import { planModelRoutes } from './plan-models.ts'
 import { gatewayProblems } from './problems.ts'
 import { createReplyCache, eraseReplies, startSweeping } from './reply-cache.ts'
 import { aiRoutes } from './routes.ts'
@@ -51,6 +52,7 @@ export function createAi(
     limits: { ai: platform.config.limits.ai },
     routes(app: App) {
       aiRoutes(app, gateway)
+      planModelRoutes(app, gateway, platform.config.catalogue.plans)
       openAiRoutes(app, gateway, { localEmbedder })
       anthropicRoutes(app, gateway)
       responsesRoutes(app, gateway)

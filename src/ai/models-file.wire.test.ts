@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { testApp } from '#testing/app.ts'
+import { type Reply, testApp } from '#testing/app.ts'
 import { breakStream, cuts, mockVendor, refuses, type Step, says } from '#testing/mock-vendor.ts'
 
 const HI = [{ role: 'user', content: 'Hi' }]
@@ -55,6 +55,7 @@ async function setting(t: TestContext, env: Record<string, string> = {}) {
   groq.play(speaks('from Groq'))
   mistral.play(speaks('from Mistral'))
   return {
+    app,
     groq,
     mistral,
     pro: app.as('ada', { tier: 'pro' }),
@@ -424,4 +425,53 @@ test('applies known facts about a model behind a proxy’s address', async (t) =
   const { data } = (await ada.get('/v1/models')).body
   const usual = data.find(({ id }: { id: string }) => id === 'claude-sonnet-5-5')
   assert.deepEqual([usual.owned_by, usual.price.input, usual.price.output], ['openai', 2, 10])
+})
+
+test('customers see the models of every plan, and which their own includes', async (t) => {
+  const { app, pro } = await setting(t)
+  type Offer = { id: string; provider: string; plans: string[]; included: boolean }
+  const read = async (client: { get(path: string): Promise<Reply> }) => {
+    const { status, body } = await client.get('/api/ai/plan-models')
+    assert.equal(status, 200)
+    return new Map((body.models as Offer[]).map((one) => [`${one.provider}/${one.id}`, one]))
+  }
+  const ofPro = await read(await pro)
+  const luna = ofPro.get('openai/gpt-6-luna')
+  assert.deepEqual([luna?.included, luna?.plans], [true, ['Free', 'Pro', 'Enterprise']])
+  const astra = ofPro.get('openai/gpt-6.2-astra')
+  assert.deepEqual([astra?.included, astra?.plans], [false, ['Free', 'Enterprise']])
+  const fast = ofPro.get('groq/fast')
+  assert.deepEqual(
+    { ...fast, capabilities: null },
+    {
+      id: 'fast',
+      provider: 'groq',
+      provider_label: 'Groq',
+      routes: [`groq/${FAST}`],
+      kind: 'chat',
+      context_tokens: 131_072,
+      output_tokens_max: 131_072,
+      capabilities: null,
+      input_usd_per_million: 0.05,
+      cached_input_usd_per_million: 0.05,
+      output_usd_per_million: 0.08,
+      price_estimated: false,
+      default: false,
+      plans: ['Free', 'Pro', 'Enterprise'],
+      included: true,
+    },
+  )
+  const defaults = [...ofPro.values()].filter((one) => 'default' in one && one.default)
+  assert.deepEqual(
+    defaults.map(({ id }) => id),
+    [FAST],
+  )
+
+  const ofFree = await read(await app.as('nora'))
+  assert.deepEqual([...ofFree.keys()], [...ofPro.keys()])
+  // The app's conversations are part of Free, without the API.
+  assert.equal(ofFree.get('openai/gpt-6-luna')?.included, true)
+  const embeddings = ofFree.get('openai/text-embedding-3-small')
+  assert.deepEqual([embeddings?.included, embeddings?.plans], [false, ['Pro', 'Enterprise']])
+  assert.equal((await app.get('/api/ai/plan-models')).status, 401)
 })

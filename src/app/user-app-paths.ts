@@ -28,6 +28,8 @@ export const USER_APP_PATHS = [
   '/documents/$id',
   '/storefront',
   '/api-keys',
+  '/build',
+  '/models',
   '/playground',
   '/usage',
   '/calls',

@@ -1,22 +1,17 @@
 /** The models that plans include: live from the catalogue, without those that are switched off. */
-import type { Gateway } from '#ai/gateway.ts'
-import { type ListedModel, listModels } from '#ai/model-list.ts'
-import type { CataloguePlan } from '#catalogue/catalogue.ts'
+import { listPlanModels, type PlanModel } from '#ai/plan-models.ts'
 import type { App } from '#platform/http/app.ts'
 import { type Html, html } from '#platform/http/html.ts'
 import { formatMoney } from '#platform/money.ts'
 import { sendPage } from '#storefront/pages/layout.ts'
 import { findCaller, type SiteDeps } from './deps.ts'
 
-/** A model with the names of the plans that include it. */
-type Offered = ListedModel & { plans: string[] }
-
 const QUERY_LENGTH_MAX = 100
 
 export function modelRoutes(app: App, deps: SiteDeps): void {
   app.get('/models', { config: { access: 'anyone' } }, async (request, reply) => {
     const { plans } = deps.config.catalogue
-    const models = listOffered(deps.gateway.config, plans)
+    const models = listPlanModels(deps.gateway.config, plans)
     const { q } = request.query as { q?: unknown }
     const query = typeof q === 'string' ? q.slice(0, QUERY_LENGTH_MAX).trim() : ''
     const vendors = [...new Set(models.map(({ vendor }) => vendor.label))]
@@ -33,33 +28,18 @@ export function modelRoutes(app: App, deps: SiteDeps): void {
   })
 }
 
-function listOffered(ai: Gateway['config'], plans: readonly CataloguePlan[]): Offered[] {
-  const offered = new Map<string, Offered>()
-  for (const { tier, name, grants } of plans) {
-    if (!grants.includes('ai') && !grants.includes('home')) continue
-    for (const model of listModels(ai, { tier })) {
-      if (model.vendor.apiKey === null) continue
-      // The app's conversations, without the API, use chat models only.
-      if (model.kind !== 'chat' && !grants.includes('ai')) continue
-      const key = `${model.vendor.name}/${model.id}`
-      const known = offered.get(key) ?? { ...model, plans: [] }
-      known.plans.push(name)
-      offered.set(key, known)
-    }
-  }
-  return [...offered.values()]
-}
-
 /** Returns the models of which each word of the query names the model, its vendor, kind or plan. */
-function findModels(models: readonly Offered[], query: string): readonly Offered[] {
+function findModels(models: readonly PlanModel[], query: string): readonly PlanModel[] {
   const words = query.toLowerCase().split(/\s+/)
   return models.filter(({ id, vendor, kind, plans }) => {
-    const text = [id, vendor.name, vendor.label, kind, ...plans].join(' ').toLowerCase()
+    const text = [id, vendor.name, vendor.label, kind, ...plans.map(({ name }) => name)]
+      .join(' ')
+      .toLowerCase()
     return words.every((word) => text.includes(word))
   })
 }
 
-function modelsPage(models: readonly Offered[], query: string, pricesAsOf: string): Html {
+function modelsPage(models: readonly PlanModel[], query: string, pricesAsOf: string): Html {
   const found = findModels(models, query)
   const groups = Map.groupBy(found, ({ vendor }) => vendor.label)
   return html`<div class="wrap">
@@ -89,10 +69,10 @@ function searchForm(query: string, count: number): Html {
 ${query !== '' && html`<p class="soft" role="status">${result} <a href="/models">Show all</a></p>`}`
 }
 
-function modelRow(model: Offered): Html {
+function modelRow(model: PlanModel): Html {
   const { id, kind, contextTokens, price, plans } = model
   const context = contextTokens === null ? 'unknown' : contextTokens.toLocaleString('en')
-  return html`<tr><td><code>${id}</code></td><td>${kind}</td><td>${context}</td><td>${formatPrice(price.input)}</td><td>${kind === 'chat' ? formatPrice(price.output) : '–'}</td><td>${plans.join(', ')}</td></tr>\n`
+  return html`<tr><td><code>${id}</code></td><td>${kind}</td><td>${context}</td><td>${formatPrice(price.input)}</td><td>${kind === 'chat' ? formatPrice(price.output) : '–'}</td><td>${plans.map(({ name }) => name).join(', ')}</td></tr>\n`
 }
 
 /** Prices below a cent keep their digits. */

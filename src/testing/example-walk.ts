@@ -46,7 +46,9 @@ export async function walkEverything(
   await storeDocuments(walk, key, '/api/rag')
   await askDocuments(key)
   await keepConversations(walk, ada)
+  await ada.get('/api/usage/durations')
   await ada.get('/api/usage?group_by=model')
+  await ada.get('/api/ai/plan-models')
   // Begins a window of the key's rate limit, whose count would depend on the duration of the walk.
   app.clock.advance(2 * MINUTE_MS)
   await key.get('/api/usage/allowance')

@@ -5,6 +5,7 @@ import './tables.ts'
 import { type RawBuilder, sql } from 'kysely'
 import { DAY_MS } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
+import { computeDurations, type Durations } from './percentiles.ts'
 import type { Span } from './span.ts'
 
 /** The groupings of sums and their columns, the same for days and single calls. */
@@ -161,8 +162,6 @@ function toNumbers(key: string, row: Omit<OperatorSum, 'key'>): OperatorSum {
   }
 }
 
-export type Percentiles = { p50: number; p95: number }
-export type Durations = { latency_ms: Percentiles | null; first_token_ms: Percentiles | null }
 /**
  * `ofKey` has no entry for a group without answered calls. `users` are the users of the calls, the
  * most expensive first.
@@ -262,18 +261,4 @@ function sortUsersByCost(rows: readonly Sampled[]): string[] {
   for (const { user_id, cost_nanos } of rows)
     costs.set(user_id, (costs.get(user_id) ?? 0) + Number(cost_nanos))
   return [...costs].sort(([, a], [, b]) => b - a).map(([user]) => user)
-}
-
-function computeDurations(answeredCalls: readonly Sampled[]): Durations {
-  return {
-    latency_ms: computePercentiles(answeredCalls.map((one) => one.latency_ms)),
-    first_token_ms: computePercentiles(answeredCalls.flatMap((one) => one.first_token_ms ?? [])),
-  }
-}
-
-/** Computes percentiles by nearest rank; null without values. */
-export function computePercentiles(values: number[]): Percentiles | null {
-  const sorted = values.sort((a, b) => a - b)
-  const at = (part: number) => sorted[Math.ceil(part * sorted.length) - 1] ?? 0
-  return sorted.length === 0 ? null : { p50: at(0.5), p95: at(0.95) }
 }

@@ -6,6 +6,7 @@ import type { Platform } from '#platform/platform.ts'
 import { type NotifyOwner, startAlerts } from './alerts.ts'
 import { allowanceRoute, type KeyAllowance, keyUse } from './allowance.ts'
 import { callRoutes } from './calls-routes.ts'
+import { durationRoutes } from './durations.ts'
 import { type FreeAllowance, Ledger } from './ledger.ts'
 import type { Period } from './periods.ts'
 import { createPlanBudgets } from './plan-budgets.ts'
@@ -45,6 +46,7 @@ export function createUsage(
     routes(app: App) {
       usageRoutes(app, platform)
       callRoutes(app, platform)
+      durationRoutes(app, platform)
       allowanceRoute(app, platform, { planBudget, freeAllowance, keyBudgets })
     },
     /** Reports the use of a key's budgets. */

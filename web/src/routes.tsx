@@ -18,6 +18,7 @@ import type {
   SubscriptionChangeKind,
   SubscriptionStatus,
 } from './api/types.ts'
+import type { ModelSearch } from './build/model-filter.ts'
 import { session } from './session/browser-session.ts'
 import { parseReturnPath } from './session/return-path.ts'
 import { ErrorPage } from './shell/error-page.tsx'
@@ -258,6 +259,17 @@ const appPages = [
     getParentRoute: () => appLayout,
     path: '/api-keys',
     component: lazyPage(() => import('./api-keys/api-keys-page.tsx'), 'ApiKeysPage'),
+  }),
+  createRoute({
+    getParentRoute: () => appLayout,
+    path: '/build',
+    component: lazyPage(() => import('./build/build-page.tsx'), 'BuildPage'),
+  }),
+  createRoute({
+    getParentRoute: () => appLayout,
+    path: '/models',
+    validateSearch: (search): ModelSearch => search,
+    component: lazyPage(() => import('./build/models-page.tsx'), 'ModelsPage'),
   }),
   createRoute({
     getParentRoute: () => appLayout,

@@ -2,7 +2,7 @@
  * The definition of each metric. Money is in minor units without tax, and each currency counts
  * apart. A day is a UTC day.
  */
-import { computePercentiles } from '#usage/operator-sums.ts'
+import { computePercentiles } from '#usage/percentiles.ts'
 import type { Span } from '#usage/span.ts'
 import type { Facts, Source } from './facts.ts'
 

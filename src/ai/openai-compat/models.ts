@@ -1,8 +1,8 @@
-import { findModel, getVendor, type ModelAccess, type Temperature } from '#models/catalogue.ts'
+import { findModel, getVendor, type ModelAccess } from '#models/catalogue.ts'
+import { combineCapabilities } from '../capabilities.ts'
 import type { Gateway } from '../gateway.ts'
 import { listModels } from '../model-list.ts'
 import { findRouteByName } from '../routing.ts'
-import type { Capabilities } from '../vendors/vendor.ts'
 
 type ModelsDeps = Pick<Gateway, 'config' | 'targets'>
 
@@ -55,14 +55,7 @@ function listAllViews({ config: ai, targets }: ModelsDeps, access: ModelAccess) 
         price: isEstimated
           ? null
           : { input: price.input, output: price.output, cached: price.cached },
-        capabilities:
-          kind !== 'chat'
-            ? null
-            : intersect(
-                routes.map((route) =>
-                  getVendor(targets, route.vendor).vendor.capabilities(route.model),
-                ),
-              ),
+        capabilities: kind !== 'chat' ? null : combineCapabilities(targets, routes),
         // Only for an alias of several models, any of which may answer.
         ...(routedBy === null
           ? {}
@@ -72,25 +65,4 @@ function listAllViews({ config: ai, targets }: ModelsDeps, access: ModelAccess) 
             }),
       }),
     )
-}
-
-const STRICTEST: readonly Temperature[] = ['refused', 'without-reasoning', 'taken']
-
-/** Returns the limits that hold for each of its models. */
-function intersect(all: readonly Capabilities[]): Capabilities {
-  const combine = (of: (one: Capabilities) => boolean | null) => {
-    const values = all.map(of)
-    return values.includes(false) ? false : values.includes(null) ? null : true
-  }
-  return {
-    temperature:
-      STRICTEST.find((one) => all.some(({ temperature }) => temperature === one)) ?? 'taken',
-    thinking: all.some(({ thinking }) => thinking),
-    forced_tools: all.every(({ forced_tools: forced }) => forced),
-    vision: combine(({ vision }) => vision),
-    pdf: combine(({ pdf }) => pdf),
-    audio: combine(({ audio }) => audio),
-    tools: combine(({ tools }) => tools),
-    json_schema: combine(({ json_schema: schema }) => schema),
-  }
 }

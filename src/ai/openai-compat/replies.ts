@@ -5,6 +5,7 @@
 import { type TSchema, Type } from 'typebox'
 import { STRATEGIES } from '#models/catalogue.ts'
 import { JsonObject, Nullable, OneOf } from '#platform/http/schema.ts'
+import { ModelCapabilities } from '../capabilities.ts'
 
 const Open = { additionalProperties: true }
 
@@ -137,22 +138,6 @@ const Price = Type.Object(
   { title: 'OpenAiModelPrice', description: 'US dollars per million tokens.' },
 )
 
-const Ability = Nullable(Type.Boolean())
-
-const Capabilities = Type.Object(
-  {
-    temperature: OneOf('taken', 'refused', 'without-reasoning'),
-    thinking: Type.Boolean(),
-    forced_tools: Type.Boolean(),
-    vision: Ability,
-    pdf: Ability,
-    audio: Ability,
-    tools: Ability,
-    json_schema: Ability,
-  },
-  { title: 'ModelCapabilities', description: 'Null: unknown.' },
-)
-
 export const OpenAiModel = Type.Object(
   {
     id: Type.String(),
@@ -162,7 +147,7 @@ export const OpenAiModel = Type.Object(
     context_tokens: Nullable(Type.Integer()),
     output_tokens_max: Nullable(Type.Integer()),
     price: Nullable(Price),
-    capabilities: Nullable(Capabilities),
+    capabilities: Nullable(ModelCapabilities),
     routes: Type.Optional(
       Type.Array(Type.String(), {
         description: 'For an alias of several models: the models that may answer.',

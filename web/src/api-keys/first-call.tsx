@@ -2,7 +2,7 @@ import { Loader } from '@mantine/core'
 import { IconAlertTriangle, IconCircleCheck } from '@tabler/icons-react'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
-import type { ApiKeyCreated, Call } from '../api/types.ts'
+import type { Call } from '../api/types.ts'
 import { describeFailure } from '../calls/failure-sentence.ts'
 import { formatCount, formatDuration, formatExactDollars } from '../components/format.ts'
 import { TextLink } from '../components/links.tsx'
@@ -26,24 +26,25 @@ function firstCallQuery(keyId: string) {
   })
 }
 
-/** Waits for the first call with a new key, and shows what it took and cost. */
-export function FirstCall({ made }: { made: ApiKeyCreated }) {
-  const callsModels = made.scopes === undefined || made.scopes.includes('ai')
-  const { data: call } = useQuery({ ...firstCallQuery(made.id), enabled: callsModels })
-  if (!callsModels) return null
+/** Waits for the first call with a key, and shows what it took and cost. */
+export function FirstCall({ keyId }: { keyId: string }) {
+  const { data: call } = useQuery(firstCallQuery(keyId))
+  if (!call) return <WaitingForCall />
   return (
-    <div role="status" className={classes.box} data-outcome={call?.outcome}>
-      {call ? (
-        <Received call={call} />
-      ) : (
-        <>
-          <Loader size={18} aria-hidden />
-          <div>
-            <strong>Waiting for the first call…</strong>
-            <p>Run the example above. Its call appears here.</p>
-          </div>
-        </>
-      )}
+    <div role="status" className={classes.box} data-outcome={call.outcome}>
+      <Received call={call} />
+    </div>
+  )
+}
+
+export function WaitingForCall() {
+  return (
+    <div role="status" className={classes.box}>
+      <Loader size={18} aria-hidden />
+      <div>
+        <strong>Waiting for the first call…</strong>
+        <p>Run the example above. Its call appears here.</p>
+      </div>
     </div>
   )
 }

@@ -8,6 +8,7 @@ import classes from './shown-key.module.css'
 import { SnippetChoice } from './snippets.tsx'
 
 export function ShownKey({ made, onDone }: { made: ApiKeyCreated; onDone: () => void }) {
+  const callsModels = made.scopes === undefined || made.scopes.includes('ai')
   return (
     <ShownOnce confirmation="I’ve saved this key" onDone={onDone}>
       <Alert color="brass" icon={<IconAlertTriangle size={20} aria-hidden />}>
@@ -20,7 +21,7 @@ export function ShownKey({ made, onDone }: { made: ApiKeyCreated; onDone: () => 
         <CopyIcon value={made.key} what="key" />
       </Group>
       <SnippetChoice apiKey={made.key} />
-      <FirstCall made={made} />
+      {callsModels && <FirstCall keyId={made.id} />}
     </ShownOnce>
   )
 }

@@ -1593,6 +1593,11 @@ export type DueEvent = {
   user_id: string | null
 }
 
+export type Durations = {
+  latency_ms: Percentiles | null
+  first_token_ms: Percentiles | null
+}
+
 export type Embedding = {
   object: 'embedding'
   index: number
@@ -2598,6 +2603,35 @@ export type PlanLimits = {
   file_bytes_max: number | null
   output_tokens_max: number | null
   choices_max: number | null
+}
+
+export type PlanModel = {
+  id: string
+  provider: string
+  /** The display name. */
+  provider_label: string
+  /** For an alias: the models that may answer, as `provider/model`; otherwise empty. */
+  routes: Array<string>
+  kind: 'chat' | 'embedding' | 'rerank'
+  context_tokens: number | null
+  output_tokens_max: number | null
+  capabilities: ModelCapabilities | null
+  input_usd_per_million: number
+  cached_input_usd_per_million: number
+  output_usd_per_million: number
+  /** True if the model has no known price, so that its vendor's highest price counts. */
+  price_estimated: boolean
+  /** True if your calls that name no model use it. */
+  default: boolean
+  /** The names of the plans that include it. */
+  plans: Array<string>
+  /** True if your plan includes it. */
+  included: boolean
+}
+
+export type PlanModelList = {
+  prices_as_of: string
+  models: Array<PlanModel>
 }
 
 export type PreviewCustomerPlanRequest = {
@@ -3814,11 +3848,21 @@ export type Paths = {
       }
       reply: CallPage
     }
+    '/api/usage/durations': {
+      query?: {
+        from?: string
+        to?: string
+      }
+      reply: Durations
+    }
     '/api/usage/allowance': {
       reply: Allowance
     }
     '/api/ai/models': {
       reply: ModelList
+    }
+    '/api/ai/plan-models': {
+      reply: PlanModelList
     }
     '/v1/models': {
       query?: {

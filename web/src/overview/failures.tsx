@@ -23,15 +23,18 @@ export function Failures() {
         <Failure problem={failed.error} retry={() => void failed.refetch()} />
       ) : (
         <Rows rows={failed.data?.calls} none="No call failed.">
-          {({ id, at, model, error_code, error_detail }) => (
+          {({ id, at, model, request_id, error_code, error_detail }) => (
             <li key={id} className={classes.failure}>
-              <span className={classes.row}>
+              <Link to="/calls" search={{ q: request_id ?? undefined }} className={classes.row}>
                 <span>{model}</span>
                 <span>{formatAge(at)}</span>
-              </span>
+              </Link>
               {error_code && (
                 <p className={classes.reason}>
-                  {describeFailure(error_code) ?? error_detail ?? error_code}
+                  {describeFailure(error_code) ?? error_detail ?? error_code}{' '}
+                  <Link to="/errors" hash={error_code}>
+                    About this error
+                  </Link>
                 </p>
               )}
             </li>

@@ -1,5 +1,4 @@
 import {
-  IconBook,
   IconLayoutSidebar,
   IconLogout,
   IconSearch,
@@ -9,7 +8,7 @@ import {
 import { Link, useNavigate, useRouterState } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useRef, useState } from 'react'
 import type { User } from '../api/types.ts'
-import { BRAND, brand } from '../components/brand.ts'
+import { BRAND } from '../components/brand.ts'
 import { useColorSchemeItems } from '../components/color-scheme.tsx'
 import { Wordmark } from '../components/logo.tsx'
 import { Menu } from '../components/menu.tsx'
@@ -18,7 +17,7 @@ import { useSignOut } from '../session/sign-out.ts'
 import { UserContext } from '../session/user.ts'
 import { MenuItems } from './menu-items.tsx'
 import { useMenuState } from './menu-state.ts'
-import { BUILD, findPlace, OWN, type PlaceName, WORK } from './navigation.ts'
+import { findPlace, OWN, type PlaceName, WORK } from './navigation.ts'
 import { onKeysOpen, openPalette } from './palette-events.ts'
 import { PlaceSwitch } from './place-switch.tsx'
 import { useShortcuts } from './shortcuts.ts'
@@ -27,6 +26,10 @@ import { usePlaces } from './use-places.ts'
 
 const KeysDialog = lazy(() =>
   import('./keys-dialog.tsx').then(({ KeysDialog }) => ({ default: KeysDialog })),
+)
+
+const BuildMenu = lazy(() =>
+  import('./build-menu.tsx').then(({ BuildMenu }) => ({ default: BuildMenu })),
 )
 
 const RunMenu = lazy(() => import('./run-menu.tsx').then(({ RunMenu }) => ({ default: RunMenu })))
@@ -118,13 +121,9 @@ type PlaceMenuProps = { place: PlaceName; user: User | undefined; onSelect: () =
 function PlaceMenu({ place, user, onSelect }: PlaceMenuProps) {
   if (place === 'build')
     return (
-      <>
-        <MenuItems items={BUILD} onSelect={onSelect} />
-        <a href={brand.links.docs} className={classes.item} title="Docs">
-          <IconBook size={18} stroke={1.6} aria-hidden />
-          <span>Docs</span>
-        </a>
-      </>
+      <Suspense>
+        <BuildMenu onSelect={onSelect} />
+      </Suspense>
     )
   if (place === 'run')
     return (

@@ -18,7 +18,8 @@ import { useQuery } from '@tanstack/react-query'
 import { readinessQuery } from '../../api/readiness.ts'
 import type { User } from '../../api/types.ts'
 import { useSignOut } from '../../session/sign-out.ts'
-import { BUILD, type NavItem, OWN, type PlaceName, WORK } from '../navigation.ts'
+import { BUILD } from '../build-pages.ts'
+import { type NavItem, OWN, type PlaceName, WORK } from '../navigation.ts'
 import { openKeys } from '../palette-events.ts'
 import { RUN, RUN_PARTS, TIME_MACHINE } from '../run-pages.ts'
 import { usePlaces } from '../use-places.ts'
@@ -90,11 +91,6 @@ const ABOUT: { [path in NavItem['to']]?: string } = {
   '/dashboard': 'What is new, and what is left',
   '/billing': 'Plan, invoices, card',
   '/account': 'Profile, security, data',
-  '/playground': 'Try a model, copy the call as code',
-  '/api-keys': 'Keys for your programs',
-  '/calls': 'Details of every call',
-  '/usage': 'Requests, tokens, cost',
-  '/reference': 'Every operation, with examples',
 }
 
 const PRICING: Entry = {

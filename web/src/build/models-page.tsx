@@ -1,0 +1,110 @@
+import { Checkbox, Group, Select, Skeleton, Text, TextInput } from '@mantine/core'
+import { useDebouncedCallback } from '@mantine/hooks'
+import { IconSearch } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import type { PlanModelList } from '../api/types.ts'
+import { formatDay, plural } from '../components/format.ts'
+import { Loaded } from '../components/loaded.tsx'
+import { Notice } from '../components/notice.tsx'
+import { Page } from '../components/page.tsx'
+import { ABILITIES, filterModels, type ModelSearch, ORDERS } from './model-filter.ts'
+import { ModelTable } from './model-table.tsx'
+import { planModelsQuery } from './queries.ts'
+
+const route = getRouteApi('/app/models')
+
+/** The models of all plans: prices, context, abilities, and which ones the user's plan includes. */
+export function ModelsPage() {
+  const models = useQuery(planModelsQuery)
+  return (
+    <Page
+      title="Models and prices"
+      lead="Prices are in US dollars per million tokens. Use a model’s name in any client."
+      wide
+    >
+      <Loaded query={models} skeleton={<Skeleton h={420} />}>
+        {(data) => <Models data={data} />}
+      </Loaded>
+    </Page>
+  )
+}
+
+function Models({ data: { models, prices_as_of } }: { data: PlanModelList }) {
+  const found = filterModels(models, route.useSearch())
+  return (
+    <>
+      <Filters vendors={[...new Map(models.map((one) => [one.provider, one.provider_label]))]} />
+      {found.length === 0 ? (
+        <Notice icon={IconSearch} title={models.length === 0 ? 'No models' : 'No models match'}>
+          {models.length === 0
+            ? 'No plan includes a model at the moment.'
+            : 'Search by a part of the model’s or the vendor’s name.'}
+        </Notice>
+      ) : (
+        <ModelTable models={found} />
+      )}
+      <Text c="dimmed" size="sm" mt="md" role="status">
+        {plural(found.length, 'model')}. Prices as of {formatDay(`${prices_as_of}T12:00:00Z`)}.
+      </Text>
+    </>
+  )
+}
+
+function Filters({ vendors }: { vendors: [name: string, label: string][] }) {
+  const { q, vendor, can, order, mine } = route.useSearch()
+  const navigate = route.useNavigate()
+  const set = (next: ModelSearch) =>
+    void navigate({
+      search: (search) => ({ ...search, ...next }),
+      replace: true,
+      resetScroll: false,
+    })
+  const search = useDebouncedCallback((typed: string) => set({ q: typed.trim() || undefined }), 250)
+  return (
+    <Group gap="sm" mb="md">
+      <TextInput
+        type="search"
+        flex="1 1 14rem"
+        aria-label="Search models"
+        placeholder="Model or vendor"
+        leftSection={<IconSearch size={18} aria-hidden />}
+        maxLength={200}
+        defaultValue={q ?? ''}
+        onChange={({ currentTarget: { value } }) => search(value)}
+      />
+      <Select
+        aria-label="Vendor"
+        placeholder="Any vendor"
+        clearable
+        w={{ base: '100%', xs: 170 }}
+        value={vendor ?? null}
+        onChange={(chosen) => set({ vendor: chosen ?? undefined })}
+        data={vendors.map(([value, label]) => ({ value, label }))}
+      />
+      <Select
+        aria-label="Ability"
+        placeholder="Any ability"
+        clearable
+        w={{ base: '100%', xs: 160 }}
+        value={can ?? null}
+        onChange={(chosen) => set({ can: chosen ?? undefined })}
+        data={ABILITIES}
+      />
+      <Select
+        aria-label="Order"
+        placeholder="By vendor"
+        clearable
+        w={{ base: '100%', xs: 170 }}
+        value={order ?? null}
+        onChange={(chosen) => set({ order: chosen ?? undefined })}
+        data={ORDERS}
+      />
+      <Checkbox
+        label="In my plan"
+        checked={mine !== undefined}
+        onChange={({ currentTarget: { checked } }) => set({ mine: checked ? 'true' : undefined })}
+      />
+    </Group>
+  )
+}
