@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { testApp } from '#testing/app.ts'
+import { openShop } from '#testing/buyer.ts'
+import { createShop } from '#testing/shop.ts'
 import { ON_SQLITE_ONLY, openBrowser, signInByForm, visit } from './browser.ts'
 
 const PAGES = [
@@ -33,10 +34,11 @@ const LOGO = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><path d=
 const ALLOWED = /x-latchkey-[a-z-]+|placeholder: Latchkey/gi
 
 test('every page of the app names only the operator’s product', ON_SQLITE_ONLY, async (t) => {
-  const app = await testApp(t, { userApp: true })
+  const store = await openShop(t, {}, { userApp: true })
+  const { app } = store
   const { base } = app.config.urls
   const root = await app.as('root', { tier: 'pro', superuser: true })
-  const { page } = await visit(await openBrowser(t))
+  const { page, context } = await visit(await openBrowser(t))
   await signInByForm(page, base, root.email)
   await saveBrand(page, base)
   for (const path of PAGES) {
@@ -57,6 +59,18 @@ test('every page of the app names only the operator’s product', ON_SQLITE_ONLY
     .click()
   await page.getByText('I’ve saved this key').waitFor()
   assert.doesNotMatch(await page.getByRole('dialog').innerText(), /latchkey/i)
+
+  // The setup ends with a purchase on the operator's own home page.
+  await page.goto(`${base}/run/setup`)
+  const opened = context.waitForEvent('page')
+  await page.getByRole('link', { name: 'Open your home page' }).click()
+  await (await opened).getByRole('link', { name: 'Zebra' }).first().waitFor()
+  await page.getByText('Waiting for your purchase').waitFor()
+  const buyer = await store.buyer('ada')
+  const checkout = await buyer.get('/api/checkout?tier=basic')
+  await createShop(app).pay(checkout.headers.get('location') ?? '')
+  await app.settle()
+  await page.getByText('ada@example.com bought Basic').waitFor()
 
   const robots = await app.get('/robots.txt')
   assert.deepEqual(
