@@ -22,7 +22,7 @@ const PAGES = [
   '/account',
   '/account?tab=security',
   '/account?tab=data',
-  '/admin',
+  '/run/activity',
   '/run/models',
   '/run/brand',
   '/run/setup',

@@ -44,7 +44,7 @@ const RESTRICTED_PAGES = [
   '/library',
   '/api-keys',
   '/playground',
-  '/admin',
+  '/run/activity',
   '/customers',
   '/shop/orders',
 ]
@@ -68,7 +68,10 @@ const APP_PAGES = [
   '/account?tab=security',
   '/account?tab=sessions',
   '/account?tab=data',
-  '/admin',
+  '/run/activity',
+  '/run/activity?view=jobs',
+  '/run/activity?view=emails',
+  '/run/activity?view=events',
   '/run/models',
   '/run/brand',
   '/run/models?q=gpt&vendor=openai',
@@ -79,9 +82,8 @@ const APP_PAGES = [
   '/run/money?view=changes',
   '/run/money?view=usage&group_by=vendor',
   '/run/money?view=processor',
-  '/admin?tab=invitations',
-  '/admin?tab=audit',
   '/customers',
+  '/customers/invitations',
   '/customers?q=nobody-is-called-so',
   '/customers/none',
   '/shop/orders',
@@ -170,7 +172,7 @@ test('long names fit on a phone and hide no button', ON_SQLITE_ONLY, async (t) =
     '/account',
     '/customers',
     `/customers/${wolfe.userId}`,
-    '/admin',
+    '/run/activity',
   ]) {
     await page.goto(`${base}${path}`)
     await page.getByRole('heading', { level: 1 }).waitFor()

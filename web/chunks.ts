@@ -102,7 +102,7 @@ const OVERLAYS = [
 /** The menu of operators. Its icons would otherwise be in every page's file of icons. */
 const RUN = [
   'web/src/shell/run-pages',
-  '@tabler/icons-react/.*/Icon(?:Ban|BuildingStore|Coin|Cpu|CreditCard|FileCode|Hourglass|Inbox|Palette|PlugConnected|Receipt|ReceiptRefund|Scale|ShieldCog|SunHigh|Users)\\.',
+  '@tabler/icons-react/.*/Icon(?:Activity|Ban|BuildingStore|Coin|Cpu|CreditCard|FileCode|Hourglass|Heartbeat|Inbox|Palette|PlugConnected|Receipt|ReceiptRefund|Scale|SunHigh|Tags|Users)\\.',
 ]
 
 /** Answers and code, apart from maths and colors, which load on demand. */

@@ -12,6 +12,7 @@ import { storefrontProblem } from '#storefront/problems.ts'
 import type { ProductDeps } from '#storefront/products/releases.ts'
 import type { LiveSwitches } from '#switches/live.ts'
 import { switchProblem } from '#switches/problems.ts'
+import { adminActivityRoutes } from './activity-routes.ts'
 import { adminBillingRoutes } from './billing-routes.ts'
 import { adminBrandRoutes } from './brand-routes.ts'
 import { adminCustomerRoutes } from './customer-routes.ts'
@@ -68,6 +69,7 @@ export function createAdmin(
     ],
     async routes(app) {
       adminRoutes(app, { ...platform, identity })
+      adminActivityRoutes(app, platform)
       adminCustomerRoutes(app, { ...platform, identity, billing })
       adminUsageRoutes(app, platform)
       adminModelRoutes(app, platform, ai)

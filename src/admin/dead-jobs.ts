@@ -14,10 +14,10 @@ export function emailDeadJobs(platform: Pick<Platform, 'config' | 'jobs' | 'cloc
       about: `dead:${kind}:${clock.now().slice(0, 10)}`,
       title: `Job failed: ${kind}`,
       before: [
-        `The job failed ${attempts} times and will not be retried automatically. Fix the cause, then retry it in Admin or with “npm run cli -- jobs retry ID”.`,
+        `The job failed ${attempts} times and will not be retried automatically. Fix the cause, then retry it under Activity or with “npm run cli -- jobs retry ID”.`,
       ],
       facts: [['Last error', error.slice(0, 500)]],
-      button: { label: 'View failed jobs', url: `${config.urls.frontend}/admin` },
+      button: { label: 'View failed jobs', url: `${config.urls.frontend}/run/activity?view=jobs` },
     })
   })
 }

@@ -1,19 +1,15 @@
-// The superuser's API: statistics, users, messages and failed jobs. The rules are in the rooms that
-// the routes call.
-import { type Static, Type } from 'typebox'
-import { recordAudit } from '#audit/audit.ts'
-import { AuditEntries, AuditEntryView, AuditPage, pageOfAudit } from '#audit/entries.ts'
-import { findEmails, userStats } from '#identity/admin/administration.ts'
+// The superuser's API: statistics, invitations and accounts. The rules are in the rooms that the
+// routes call.
+import { Type } from 'typebox'
+import { userStats } from '#identity/admin/administration.ts'
 import type { Identity } from '#identity/identity.ts'
 import { requireFreshSignIn } from '#identity/sign-in/step-up.ts'
 import { UserView, userView } from '#identity/users.ts'
-import { transaction } from '#platform/db/db.ts'
 import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
-import { Instant, Message, Named, Nullable, OneOf, Uuid } from '#platform/http/schema.ts'
+import { Instant, Message, Named, OneOf, Uuid } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import { ListedUser } from './customers.ts'
-import { adminProblem } from './problems.ts'
 
 const tags = ['admin']
 
@@ -27,27 +23,9 @@ const ChangedUser = Type.Object(
   { title: 'ChangedUser' },
 )
 
-const AdminAuditEntry = Type.Object(
-  {
-    ...AuditEntryView.properties,
-    actor_email: Nullable(Type.String({ description: 'The address of `actor_id`' })),
-    subject_email: Nullable(Type.String({ description: 'The address of the user in `subject`' })),
-  },
-  { title: 'AdminAuditEntry' },
-)
+type Needs = Pick<Platform, 'config' | 'db' | 'clock'> & { identity: Identity }
 
-type Needs = Pick<Platform, 'config' | 'db' | 'clock' | 'jobs'> & { identity: Identity }
-
-/** Returns the ids of the users that an audit entry names, without deleted users. */
-function collectUserIds({ actor_id, subject }: Static<typeof AuditEntryView>): string[] {
-  const named =
-    subject?.startsWith('user:') && subject !== 'user:deleted'
-      ? subject.slice('user:'.length)
-      : null
-  return [actor_id, named].filter((id) => id !== null)
-}
-
-export function adminRoutes(app: App, { config, db, clock, jobs, identity }: Needs): void {
+export function adminRoutes(app: App, { config, db, clock, identity }: Needs): void {
   const Tier = Named('Tier', OneOf(...config.catalogue.plans.map(({ tier }) => tier)))
 
   app.get(
@@ -69,33 +47,6 @@ export function adminRoutes(app: App, { config, db, clock, jobs, identity }: Nee
       config: { access: 'superuser' },
     },
     () => userStats(db, clock.now()),
-  )
-
-  app.get(
-    '/api/admin/audit',
-    {
-      schema: {
-        operationId: 'listAudit',
-        tags,
-        summary:
-          'List security events of all accounts, newest first; failed sign-ins appear after some seconds',
-        querystring: Type.Object({ user_id: Type.Optional(Uuid), ...AuditPage.properties }),
-        response: {
-          200: Type.Object({ ...AuditEntries.properties, entries: Type.Array(AdminAuditEntry) }),
-        },
-      },
-      config: { access: 'superuser' },
-    },
-    async ({ query: { user_id: userId, ...asked } }) => {
-      const page = await pageOfAudit(db, { userId, ...asked })
-      const emails = await findEmails(db, [...new Set(page.entries.flatMap(collectUserIds))])
-      const entries = page.entries.map((entry) => ({
-        ...entry,
-        actor_email: emails.get(entry.actor_id ?? '') ?? null,
-        subject_email: emails.get(entry.subject?.replace(/^user:/, '') ?? '') ?? null,
-      }))
-      return { ...page, entries }
-    },
   )
 
   app.post(
@@ -184,59 +135,6 @@ export function adminRoutes(app: App, { config, db, clock, jobs, identity }: Nee
         tier_override: user.tier_override,
         last_login_at: user.last_login_at,
       }
-    },
-  )
-
-  app.get(
-    '/api/admin/jobs',
-    {
-      schema: {
-        operationId: 'listJobs',
-        tags,
-        summary: 'Count waiting jobs and list failed jobs',
-        response: {
-          200: Type.Object({
-            queued: Type.Integer(),
-            dead: Type.Array(
-              Type.Object(
-                {
-                  id: Type.String(),
-                  kind: Type.String(),
-                  attempts: Type.Integer(),
-                  last_error: Nullable(Type.String()),
-                  created_at: Instant,
-                },
-                { title: 'DeadJob' },
-              ),
-            ),
-          }),
-        },
-      },
-      config: { access: 'superuser' },
-    },
-    async () => ({ queued: (await jobs.counts()).queued, dead: await jobs.dead() }),
-  )
-
-  app.post(
-    '/api/admin/jobs/:id/retry',
-    {
-      schema: {
-        operationId: 'retryJob',
-        tags,
-        summary: 'Retry a failed job',
-        params: Type.Object({ id: Uuid }),
-        response: { 200: Type.Object({ status: Type.Literal('queued'), id: Type.String() }) },
-      },
-      config: { access: 'superuser' },
-    },
-    async (request) => {
-      const { id } = request.params
-      if (!(await jobs.retry(id))) throw adminProblem('job_not_found')
-      const actorId = requireCaller(request).userId
-      await transaction(db, (tx) =>
-        recordAudit(tx, { actorId, action: 'job.retried', subject: `job:${id}`, at: clock.now() }),
-      )
-      return { status: 'queued' as const, id }
     },
   )
 }

@@ -41,6 +41,7 @@ type Things = Record<
   | 'source'
   | 'user'
   | 'job'
+  | 'otherJob'
   | 'purchase'
   | 'activation'
   | 'downloadToken'
@@ -252,6 +253,7 @@ const ASKED_ONCE: Record<string, Asked> = {
     query: (id) => `?user_id=${id}`,
   },
   'POST /api/admin/jobs/:id/retry id': { thing: 'job', status: 403, owner: 'root' },
+  'DELETE /api/admin/jobs/:id id': { thing: 'otherJob', status: 403, owner: 'root' },
   'DELETE /api/admin/discounts/:id id': { thing: 'discount', status: 403, owner: 'root' },
   'POST /api/admin/contact-messages/:id/reply id': {
     ...ADMIN_MESSAGE,
@@ -745,9 +747,10 @@ async function openWithThings(t: TestContext) {
   const payUrl = new URL(checkout.headers.get('location') ?? '')
 
   app.platform.jobs.handle('test.hopeless', () => Promise.reject(new Error('no')), { delaysMs: [] })
-  await app.platform.jobs.enqueue(app.platform.db, 'test.hopeless', {})
+  for (let count = 0; count < 2; count++)
+    await app.platform.jobs.enqueue(app.platform.db, 'test.hopeless', {})
   await app.settle()
-  const job = (await root.get('/api/admin/jobs')).body.dead.find(
+  const [job, otherJob] = (await root.get('/api/admin/jobs')).body.dead.filter(
     (one: { kind: string }) => one.kind === 'test.hopeless',
   )
 
@@ -784,6 +787,7 @@ async function openWithThings(t: TestContext) {
     source: 'diary.txt',
     user: ada.userId,
     job: job.id,
+    otherJob: otherJob.id,
     purchase: purchase.id,
     activation: activated.body.activation_id,
     downloadToken: await createToken('one'),

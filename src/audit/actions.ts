@@ -23,6 +23,7 @@ export type AuditAction =
   | 'email.verified'
   | 'invitation.withdrawn'
   | 'invited'
+  | 'job.deleted'
   | 'job.retried'
   | 'license.rotated'
   | 'passkey.added'

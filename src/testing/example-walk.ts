@@ -8,7 +8,7 @@ import { sql } from 'kysely'
 import { Secret, TOTP } from 'otpauth'
 import { EXAMPLES_FILE, type Examples } from '#app/examples.ts'
 import { buildUnsubscribeLinks } from '#billing/offers.ts'
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '#platform/clock.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, plus } from '#platform/clock.ts'
 import { PASSWORD, type Reply, type RequestOptions, type TestApp, testApp } from './app.ts'
 import { createCredential, signChallenge } from './authenticator.ts'
 import { paidSession, readCookie, signed } from './buyer.ts'
@@ -509,8 +509,12 @@ async function administer(walk: Walk): Promise<void> {
   app.platform.jobs.handle('mail.send.example', gaveUp, { delaysMs: [] })
   await app.platform.jobs.enqueue(app.platform.db, 'mail.send.example', {})
   await app.settle()
+  await failEmail(walk)
+  const { dead: emails } = (await root.get('/api/admin/jobs?about=emails')).body
+  await root.delete(`/api/admin/jobs/${emails[0].id}`)
   const { dead } = (await root.get('/api/admin/jobs')).body
   await root.post(`/api/admin/jobs/${dead[0].id}/retry`)
+  await root.get('/api/admin/events?limit=2')
   await root.get('/api/admin/billing/disagreements')
   await root.post('/api/admin/billing/sync')
   await app.settle()
@@ -518,6 +522,18 @@ async function administer(walk: Walk): Promise<void> {
   await root.post('/api/admin/time-machine', {
     to: new Date(app.clock.ms() + MINUTE_MS).toISOString(),
   })
+}
+
+/** An email that the mail server has refused for two days. */
+async function failEmail({ app, mailOf }: Walk): Promise<void> {
+  const { db, clock, jobs } = app.platform
+  const email = { to: mailOf('grace'), subject: 'Your plan is now Pro' }
+  await jobs.enqueue(db, 'mail.send', email, { runAt: plus(clock.now(), DAY_MS), key: email.to })
+  await db
+    .updateTable('jobs')
+    .set({ status: 'dead', attempts: 13, last_error: '550 no such mailbox' })
+    .where('dedupe_key', '=', email.to)
+    .execute()
 }
 
 /** A superuser finds a subscriber, refunds a part of their payment and signs them out. */

@@ -332,20 +332,9 @@ const appPages = [
   createRoute({
     getParentRoute: () => appLayout,
     path: '/admin',
-    validateSearch: (
-      search,
-    ): {
-      tab?: 'invitations' | 'audit' | undefined
-      user?: string | undefined
-      action?: string | undefined
-      page?: number | undefined
-    } => ({
-      tab: parseChoice(search.tab, ['invitations', 'audit']),
-      user: parseText(search.user),
-      action: parseText(search.action),
-      page: parseNumber(search.page, 1, 1_000_000),
-    }),
-    component: lazyPage(() => import('./admin/admin-page.tsx'), 'AdminPage'),
+    beforeLoad: (): void => {
+      throw redirect({ to: '/run/today', replace: true })
+    },
   }),
 ] as const
 
@@ -369,10 +358,7 @@ const runPages = [
   createRoute({
     getParentRoute: () => runLayout,
     path: '/run/models',
-    validateSearch: (search): { q?: string | undefined; vendor?: string | undefined } => ({
-      q: parseText(search.q),
-      vendor: parseText(search.vendor),
-    }),
+    validateSearch: passSearch<{ q?: string | undefined; vendor?: string | undefined }>,
     component: lazyPage(() => import('./models/models-page.tsx'), 'ModelsPage'),
   }),
   createRoute({
@@ -383,33 +369,30 @@ const runPages = [
   createRoute({
     getParentRoute: () => runLayout,
     path: '/run/money',
-    validateSearch: parseMoney,
+    validateSearch: passSearch<MoneySearch>,
     component: lazyPage(() => import('./money/money-page.tsx'), 'MoneyPage'),
   }),
   createRoute({
     getParentRoute: () => runLayout,
+    path: '/run/activity',
+    validateSearch: passSearch<ActivitySearch>,
+    component: lazyPage(() => import('./activity/activity-page.tsx'), 'ActivityPage'),
+  }),
+  createRoute({
+    getParentRoute: () => runLayout,
+    path: '/customers/invitations',
+    component: lazyPage(() => import('./customers/invitations-page.tsx'), 'InvitationsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => runLayout,
     path: '/customers',
-    validateSearch: (
-      search,
-    ): {
-      q?: string | undefined
-      plan?: string | undefined
-      status?: SubscriptionStatus | undefined
-      page?: number | undefined
-    } => ({
-      q: parseText(search.q),
-      plan: parseText(search.plan),
-      status: parseChoice(search.status, ['free', 'active', 'past_due', 'cancelled']),
-      page: parseNumber(search.page, 1, 1_000_000),
-    }),
+    validateSearch: passSearch<CustomersSearch>,
     component: lazyPage(() => import('./customers/customers-page.tsx'), 'CustomersPage'),
   }),
   createRoute({
     getParentRoute: () => runLayout,
     path: '/customers/$id',
-    validateSearch: (search): { about?: 'money' | 'account' | 'calls' | undefined } => ({
-      about: parseChoice(search.about, ['money', 'account', 'calls']),
-    }),
+    validateSearch: passSearch<{ about?: 'money' | 'account' | 'calls' | undefined }>,
     component: lazyPage(() => import('./customers/customer-page.tsx'), 'CustomerPage'),
   }),
   createRoute({
@@ -436,25 +419,11 @@ const shopPages = [
   createRoute({
     getParentRoute: () => shopLayout,
     path: '/shop/orders',
-    validateSearch: (
-      search,
-    ): {
+    validateSearch: passSearch<{
       q?: string | undefined
       status?: OrderStatus | undefined
       product?: string | undefined
-    } => ({
-      q: parseText(search.q),
-      status: parseChoice(search.status, [
-        'completed',
-        'expired',
-        'upgraded',
-        'disputed',
-        'refunded',
-        'withdrawn',
-        'revoked',
-      ]),
-      product: parseText(search.product),
-    }),
+    }>,
     component: lazyPage(() => import('./shop/orders-page.tsx'), 'OrdersPage'),
   }),
   createRoute({
@@ -494,7 +463,7 @@ const shopPages = [
   createRoute({
     getParentRoute: () => shopLayout,
     path: '/shop/disputes',
-    validateSearch: (search): { open?: true | undefined } => ({ open: parseTrue(search.open) }),
+    validateSearch: passSearch<{ open?: true | undefined }>,
     component: lazyPage(() => import('./shop/disputes-page.tsx'), 'DisputesPage'),
   }),
 ] as const
@@ -568,9 +537,29 @@ type MoneySearch = {
   group_by?: AllUsageGrouping | undefined
 }
 
-/** The service checks the filters: this file loads with every page, so it stays short. */
-function parseMoney({ days, ...search }: Record<string, unknown>): MoneySearch {
-  return { ...search, days: parseNumber(days, 1, 365) }
+type ActivitySearch = {
+  view?: 'jobs' | 'emails' | 'events' | undefined
+  user?: string | undefined
+  action?: string | undefined
+  open?: true | undefined
+  page?: number | undefined
+}
+
+type CustomersSearch = {
+  q?: string | undefined
+  plan?: string | undefined
+  status?: SubscriptionStatus | undefined
+  page?: number | undefined
+}
+
+/** Of pages of Run. The service checks the filters: this file loads with every page. */
+function passSearch<T>({ days, page, open, ...search }: Record<string, unknown>): T {
+  return {
+    ...search,
+    days: parseNumber(days, 1, 365),
+    page: parseNumber(page, 1, 1_000_000),
+    open: parseTrue(open),
+  } as T
 }
 
 function parsePassage(search: Record<string, unknown>): {

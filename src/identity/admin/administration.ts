@@ -132,15 +132,23 @@ export function listSuperusers(db: Db) {
     .execute()
 }
 
-/** Returns the addresses of the users that still exist, by id. */
-export async function findEmails(db: Db, userIds: string[]): Promise<Map<string, string>> {
+export type Person = { email: string; full_name: string | null }
+
+/** Returns the addresses and names of the users that still exist, by id. */
+export async function findPeople(db: Db, userIds: string[]): Promise<Map<string, Person>> {
   if (userIds.length === 0) return new Map()
   const users = await db
     .selectFrom('users')
-    .select(['id', 'email'])
+    .select(['id', 'email', 'full_name'])
     .where('id', 'in', userIds)
     .execute()
-  return new Map(users.map(({ id, email }) => [id, email]))
+  return new Map(users.map(({ id, ...person }) => [id, person]))
+}
+
+/** Returns the addresses of the users that still exist, by id. */
+export async function findEmails(db: Db, userIds: string[]): Promise<Map<string, string>> {
+  const people = await findPeople(db, userIds)
+  return new Map([...people].map(([id, { email }]) => [id, email]))
 }
 
 export type ListedUser = Pick<User, (typeof LISTED)[number]>

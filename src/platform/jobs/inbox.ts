@@ -225,4 +225,4 @@ function groupSettlements(
 }
 
 const retryKey = (source: string, eventId: string) => `inbox:${source}:${eventId}`
-const buildRetryKey = ({ source, eventId }: EventKey) => retryKey(source, eventId)
+export const buildRetryKey = ({ source, eventId }: EventKey) => retryKey(source, eventId)

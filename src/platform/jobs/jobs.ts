@@ -11,6 +11,14 @@ import { databaseNow } from '../db/time.ts'
 import type { Log } from '../telemetry/log.ts'
 import { formatTraceparent } from '../telemetry/trace-context.ts'
 import { currentSpan, type Tracer } from '../telemetry/tracer.ts'
+import {
+  deleteDead,
+  type ListedJob,
+  type ListedKinds,
+  listDead,
+  listWaiting,
+  retryJob,
+} from './job-list.ts'
 import { LANE_SLOTS, LANES, type Lane, type LaneSlots } from './lanes.ts'
 import { type Neighbour, probeKind } from './neighbours.ts'
 import {
@@ -35,14 +43,6 @@ export type JobOptions = {
 
 /** `ageSeconds`: how long the oldest waiting job has been due; 0 when none waits. */
 export type LaneState = { waiting: number; ageSeconds: number }
-
-export type DeadJob = {
-  id: string
-  kind: string
-  attempts: number
-  last_error: string | null
-  created_at: Instant
-}
 
 /** About two days in total, so that jobs survive a long outage of a vendor. */
 const DELAYS_MS: readonly number[] = [
@@ -177,27 +177,29 @@ export class Jobs {
     return this.#runner.drain()
   }
 
-  dead(): Promise<DeadJob[]> {
-    return this.#db
-      .selectFrom('jobs')
-      .select(['id', 'kind', 'attempts', 'last_error', 'created_at'])
-      .where('status', '=', 'dead')
-      .orderBy('created_at', 'desc')
-      .limit(200)
-      .execute()
+  /** Returns failed jobs, newest first. */
+  dead(asked?: ListedKinds): Promise<ListedJob[]> {
+    return listDead(this.#db, asked)
   }
 
-  /** Puts a dead job back in the queue. Returns false when there is no such dead job. */
+  /** Returns running jobs and those that wait, in the order in which they fall due. */
+  waiting(asked?: ListedKinds): Promise<ListedJob[]> {
+    return listWaiting({ db: this.#db, clock: this.#clock }, asked)
+  }
+
+  /**
+   * Makes a failed job due now, or one that waits for its next attempt. Returns false when there is
+   * no such job: a job before its first attempt may be planned for a later day.
+   */
   async retry(id: string): Promise<boolean> {
-    const row = await this.#db
-      .updateTable('jobs')
-      .set({ status: 'queued', attempts: 0, run_at: databaseNow(this.#db, this.#clock) })
-      .where('id', '=', id)
-      .where('status', '=', 'dead')
-      .returning('id')
-      .executeTakeFirst()
-    if (row) this.#runner.poke()
-    return row !== undefined
+    const isRetried = await retryJob({ db: this.#db, clock: this.#clock }, id)
+    if (isRetried) this.#runner.poke()
+    return isRetried
+  }
+
+  /** Deletes a failed job, whose effect then never happens. Returns the deleted job's kind. */
+  deleteDead(tx: Db, id: string): Promise<string | null> {
+    return deleteDead(tx, id)
   }
 
   async counts(): Promise<{ queued: number; dead: number }> {

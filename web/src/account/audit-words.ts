@@ -61,6 +61,7 @@ export const EVENT_LABELS: Readonly<Record<AuditAction, string>> = {
   'purchase.restored': 'Purchase restored',
   'switch.off': 'Switched off',
   'switch.on': 'Switched on',
+  'job.deleted': 'Failed job deleted',
   'job.retried': 'Job retried',
   'settings.saved': 'Settings changed',
   'superuser.added': 'Made a superuser',

@@ -29,8 +29,10 @@ export type AdminAuditEntry = {
   data: JsonObject | null
   /** The address of `actor_id` */
   actor_email: string | null
+  actor_name: string | null
   /** The address of the user in `subject` */
   subject_email: string | null
+  subject_name: string | null
 }
 
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
@@ -1377,14 +1379,6 @@ export type CustomerUsage = {
   days: Array<CustomerDay>
 }
 
-export type DeadJob = {
-  id: string
-  kind: string
-  attempts: number
-  last_error: string | null
-  created_at: string
-}
-
 /** A price for this customer alone */
 export type Deal = {
   price_id: string
@@ -1568,6 +1562,15 @@ export type EmbeddingUsage = {
 export type ErrorEvent = {
   detail: string
   code: string
+}
+
+/** The job that handles it again */
+export type EventJob = {
+  id: string
+  attempts: number
+  last_error: string | null
+  /** It is not retried any more */
+  is_failed: boolean
 }
 
 export type EventReceipt = {
@@ -1803,6 +1806,24 @@ export type Issue = {
   type: string
 }
 
+export type Job = {
+  id: string
+  kind: string
+  attempts: number
+  last_error: string | null
+  created_at: string
+  /** When a waiting job is due; when a failed job was tried last */
+  run_at: string
+  is_running: boolean
+  email: JobEmail | null
+}
+
+/** The email that the job sends */
+export type JobEmail = {
+  to: string
+  subject: string
+}
+
 export type JsonObject = Record<string, unknown>
 
 export type JsonRpcError = {
@@ -1926,8 +1947,12 @@ export type ListInvitationsResponse = {
 }
 
 export type ListJobsResponse = {
+  /** All waiting and running jobs */
   queued: number
-  dead: Array<DeadJob>
+  /** At most 200 failed jobs, newest first */
+  dead: Array<Job>
+  /** The 100 that are due next */
+  waiting: Array<Job>
 }
 
 export type ListMovementsResponse = {
@@ -1965,6 +1990,11 @@ export type ListProductsResponse = {
   /** The address of the shop */
   shop_url: string
   products: Array<StoreProduct>
+}
+
+export type ListReceivedEventsResponse = {
+  events: Array<ReceivedEvent>
+  next_cursor: string | null
 }
 
 export type ListReleasesResponse = {
@@ -2642,6 +2672,16 @@ export type ReadinessChecks = {
   redis: boolean | null
   /** How far this machine’s clock is ahead of the database’s. */
   clock_skew_ms: number | null
+}
+
+export type ReceivedEvent = {
+  /** The part of the service that handles it */
+  source: string
+  /** The id at the processor */
+  id: string
+  received_at: string
+  handled_at: string | null
+  job: EventJob | null
 }
 
 export type RefreshTokensRequest = {
@@ -3873,6 +3913,15 @@ export type Paths = {
     '/api/admin/stats': {
       reply: GetStatsResponse
     }
+    '/api/admin/invitations': {
+      reply: ListInvitationsResponse
+    }
+    '/api/admin/users/{id}': {
+      path: {
+        id: string
+      }
+      reply: Customer
+    }
     '/api/admin/audit': {
       query?: {
         user_id?: string
@@ -3883,17 +3932,19 @@ export type Paths = {
       }
       reply: ListAuditResponse
     }
-    '/api/admin/invitations': {
-      reply: ListInvitationsResponse
-    }
-    '/api/admin/users/{id}': {
-      path: {
-        id: string
-      }
-      reply: Customer
-    }
     '/api/admin/jobs': {
+      query?: {
+        about?: 'emails' | 'others'
+      }
       reply: ListJobsResponse
+    }
+    '/api/admin/events': {
+      query?: {
+        open?: boolean
+        limit?: number
+        cursor?: string
+      }
+      reply: ListReceivedEventsResponse
     }
     '/api/admin/users': {
       query?: {
@@ -4681,6 +4732,12 @@ export type Paths = {
     '/api/admin/invitations': {
       query: {
         email: string
+      }
+      reply: Message
+    }
+    '/api/admin/jobs/{id}': {
+      path: {
+        id: string
       }
       reply: Message
     }

@@ -3,9 +3,10 @@ import { useDebouncedCallback } from '@mantine/hooks'
 import { IconSearch, IconUserSearch } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
+import { api } from '../api/client.ts'
 import type { AdminUser, SubscriptionStatus } from '../api/types.ts'
 import { usePlans } from '../billing/use-plans.ts'
-import { formatAge, formatDay, formatTime } from '../components/format.ts'
+import { formatAge, formatCount, formatDay, formatTime, plural } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Page } from '../components/page.tsx'
@@ -13,6 +14,7 @@ import { Pages } from '../components/pages.tsx'
 import { TierBadge } from '../components/plan-badge.tsx'
 import { ScrollX } from '../components/scroll-x.tsx'
 import classes from '../shop/table.module.css'
+import { CustomerSections } from './customer-sections.tsx'
 import { type CustomerFilters, customersQuery } from './customers-query.ts'
 import { StateBadges } from './state-badges.tsx'
 
@@ -25,7 +27,8 @@ export function CustomersPage() {
     placeholderData: (previous) => previous,
   })
   return (
-    <Page title="Customers" lead="Everyone with an account, newest first." wide>
+    <Page title="Customers" lead={<Counts />} wide>
+      <CustomerSections />
       <Filters filters={filters} />
       <section aria-label="All customers">
         <Loaded query={customers} skeleton={<Skeleton h={420} />}>
@@ -46,6 +49,17 @@ export function CustomersPage() {
       </section>
     </Page>
   )
+}
+
+/** Counts all accounts: the list's own count is of the search. */
+function Counts() {
+  const { data } = useQuery({
+    queryKey: ['customers', 'stats'],
+    queryFn: ({ signal }) => api.get('/api/admin/stats', { signal }),
+  })
+  if (data === undefined) return 'Everyone with an account, newest first.'
+  const { total_users, active_subscriptions, new_users_7d } = data
+  return `${plural(total_users, 'account')}, ${formatCount(active_subscriptions)} with a subscription, ${formatCount(new_users_7d)} new in 7 days.`
 }
 
 const STATUSES: { value: SubscriptionStatus; label: string }[] = [

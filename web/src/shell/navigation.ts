@@ -51,7 +51,7 @@ export const BUILD: readonly NavItem[] = [
   { to: '/reference', label: 'API reference', icon: IconCode },
 ]
 
-const RUN_PATHS = ['/run', '/customers', '/shop', '/admin']
+const RUN_PATHS = ['/run', '/customers', '/shop']
 
 /** Returns the place of a page, or null for a page that belongs to every place. */
 export function findPlace(path: string): PlaceName | null {

@@ -1,11 +1,11 @@
 import {
+  IconActivity,
   IconBuildingStore,
   IconCoin,
   IconCpu,
   IconHourglass,
   IconPalette,
   IconPlugConnected,
-  IconShieldCog,
   IconSunHigh,
   IconUsers,
 } from '@tabler/icons-react'
@@ -31,13 +31,14 @@ export const RUN: readonly NavItem[] = [
   { to: '/run/money', label: 'Money', icon: IconCoin, about: 'Payments, metrics, invoices' },
   { to: '/shop', label: 'Shop', icon: IconBuildingStore, about: 'Products, orders, messages' },
   { to: '/run/models', label: 'Models', icon: IconCpu, about: 'Vendors, prices, switches' },
-  { to: '/admin', label: 'Admin', icon: IconShieldCog, about: 'Jobs, invitations, audit' },
+  { to: '/run/activity', label: 'Activity', icon: IconActivity, about: 'Audit log, jobs, emails' },
   { to: '/run/brand', label: 'Brand', icon: IconPalette, about: 'Name, logo, colors, links' },
   { to: '/run/setup', label: 'Setup', icon: IconPlugConnected, about: 'Stripe, models, email' },
 ]
 
 /** Pages of Run that the palette finds besides. */
 export const RUN_PARTS: readonly NavItem[] = [
+  { to: '/customers/invitations', label: 'Invitations', icon: IconUsers, about: 'Invite by email' },
   { to: '/shop/orders', label: 'Orders', icon: IconBuildingStore, about: 'Purchases and refunds' },
   {
     to: '/shop/products',

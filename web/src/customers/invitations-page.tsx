@@ -9,36 +9,45 @@ import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 import { formatAge, formatTime } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
+import { Page } from '../components/page.tsx'
+import { CustomerSections } from './customer-sections.tsx'
 
-const invitationsKey = ['admin', 'invitations']
+const invitationsKey = ['customers', 'invitations']
 
 /** Open invitations, for services where registration is by invitation. */
-export function Invitations() {
+export function InvitationsPage() {
   const invitations = useQuery({
     queryKey: invitationsKey,
     queryFn: ({ signal }) => api.get('/api/admin/invitations', { signal }),
   })
   return (
-    <Stack>
-      <Invite />
-      <Card component="section" aria-label="Open invitations">
-        <Loaded query={invitations} skeleton={<Skeleton h={160} />}>
-          {({ invitations: open }) =>
-            open.length === 0 ? (
-              <Notice icon={IconMailPlus} title="No open invitations">
-                An invitation is an emailed link. It works for one week and one address.
-              </Notice>
-            ) : (
-              <Stack gap="sm">
-                {open.map((one) => (
-                  <InvitationRow key={one.email} invitation={one} />
-                ))}
-              </Stack>
-            )
-          }
-        </Loaded>
-      </Card>
-    </Stack>
+    <Page
+      title="Invitations"
+      lead="An invitation creates an account, also where registration is by invitation only."
+      wide
+    >
+      <CustomerSections />
+      <Stack>
+        <Invite />
+        <Card component="section" aria-label="Open invitations">
+          <Loaded query={invitations} skeleton={<Skeleton h={160} />}>
+            {({ invitations: open }) =>
+              open.length === 0 ? (
+                <Notice icon={IconMailPlus} title="No open invitations">
+                  An invitation is an emailed link. It works for one week and one address.
+                </Notice>
+              ) : (
+                <Stack gap="sm">
+                  {open.map((one) => (
+                    <InvitationRow key={one.email} invitation={one} />
+                  ))}
+                </Stack>
+              )
+            }
+          </Loaded>
+        </Card>
+      </Stack>
+    </Page>
   )
 }
 

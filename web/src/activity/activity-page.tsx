@@ -1,0 +1,41 @@
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { Page } from '../components/page.tsx'
+import layout from '../shop/shop-layout.module.css'
+import { AuditView } from './audit-view.tsx'
+import { EventsView } from './events-view.tsx'
+import { JobsView } from './jobs-view.tsx'
+
+const route = getRouteApi('/app/run/run/activity')
+
+const VIEWS = [
+  { view: undefined, label: 'Audit log' },
+  { view: 'jobs', label: 'Jobs' },
+  { view: 'emails', label: 'Emails' },
+  { view: 'events', label: 'Payment events' },
+] as const
+
+/** What happened, and what failed or waits; the address holds the view and its filters. */
+export function ActivityPage() {
+  const { view } = route.useSearch()
+  return (
+    <Page title="Activity" lead="What happened, what waits and what failed." wide>
+      <nav aria-label="Activity" className={layout.sections}>
+        {VIEWS.map((one) => (
+          <Link
+            key={one.label}
+            to="/run/activity"
+            search={{ view: one.view }}
+            activeOptions={{ includeSearch: true, explicitUndefined: true }}
+            activeProps={{ 'aria-current': 'page' }}
+          >
+            {one.label}
+          </Link>
+        ))}
+      </nav>
+      {view === 'jobs' && <JobsView about="others" />}
+      {view === 'emails' && <JobsView about="emails" />}
+      {view === 'events' && <EventsView />}
+      {!VIEWS.some((one) => one.view !== undefined && one.view === view) && <AuditView />}
+    </Page>
+  )
+}

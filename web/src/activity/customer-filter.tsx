@@ -1,0 +1,47 @@
+import { Select } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { AdminUser } from '../api/types.ts'
+import { customersQuery } from '../customers/customers-query.ts'
+
+const PAUSE_MS = 250
+
+type CustomerFilterProps = {
+  /** The id of the chosen customer. */
+  value: string | undefined
+  onChange: (id: string | undefined) => void
+}
+
+/** Chooses a customer by any part of their name or address. */
+export function CustomerFilter({ value, onChange }: CustomerFilterProps) {
+  const [typed, setTyped] = useState('')
+  const [q] = useDebouncedValue(typed.trim(), PAUSE_MS)
+  const chosen = useQuery({ ...customersQuery({ q: value }), enabled: value !== undefined })
+  const found = useQuery({ ...customersQuery({ q }), enabled: q !== '' })
+  const users = new Map(
+    [...(value ? (chosen.data?.users ?? []) : []), ...(found.data?.users ?? [])].map((user) => [
+      user.id,
+      user,
+    ]),
+  )
+  return (
+    <Select
+      label="Customer"
+      placeholder="Any customer"
+      searchable
+      clearable
+      value={value ?? null}
+      onChange={(id) => onChange(id ?? undefined)}
+      onSearchChange={setTyped}
+      // The service has searched.
+      filter={({ options }) => options}
+      nothingFoundMessage={q === '' ? 'Type a name or an address' : 'No customer found'}
+      data={[...users.values()].map((user) => ({ value: user.id, label: nameUser(user) }))}
+    />
+  )
+}
+
+function nameUser({ email, full_name }: AdminUser): string {
+  return full_name ? `${full_name}, ${email}` : email
+}

@@ -1,0 +1,195 @@
+import { Badge, Button, Group, Paper, Skeleton, Stack, Table, Text } from '@mantine/core'
+import { IconCircleCheck } from '@tabler/icons-react'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api } from '../api/client.ts'
+import { queries } from '../api/queries.ts'
+import type { Job } from '../api/types.ts'
+import { Confirm } from '../components/confirm.tsx'
+import { FormProblem } from '../components/form-problem.tsx'
+import { formatTime, plural } from '../components/format.ts'
+import { Loaded } from '../components/loaded.tsx'
+import { Notice } from '../components/notice.tsx'
+import { ScrollX } from '../components/scroll-x.tsx'
+import money from '../money/money.module.css'
+
+const jobsKey = ['admin', 'jobs']
+
+type JobsViewProps = { about: 'emails' | 'others' }
+
+/** Jobs that failed after all attempts, and those that are due next. */
+export function JobsView({ about }: JobsViewProps) {
+  const jobs = useQuery({
+    queryKey: [...jobsKey, about],
+    queryFn: ({ signal }) => api.get('/api/admin/jobs', { query: { about }, signal }),
+    refetchInterval: 10_000,
+  })
+  const what = about === 'emails' ? 'emails' : 'jobs'
+  return (
+    <Loaded query={jobs} skeleton={<Skeleton h={240} />}>
+      {({ dead, waiting }) => (
+        <>
+          <section aria-labelledby="failed" className={money.part}>
+            <div className={money.head}>
+              <h2 id="failed">Failed</h2>
+            </div>
+            {dead.length === 0 ? (
+              <Notice icon={IconCircleCheck} title={`No failed ${what}`} order={3}>
+                {about === 'emails'
+                  ? 'Emails are tried again for two days. Those that keep failing appear here.'
+                  : 'Failed jobs are retried automatically. Jobs that keep failing appear here.'}
+              </Notice>
+            ) : (
+              <Stack gap="sm">
+                {dead.map((job) => (
+                  <FailedJob key={job.id} job={job} />
+                ))}
+              </Stack>
+            )}
+          </section>
+          <section aria-labelledby="waiting" className={money.part}>
+            <div className={money.head}>
+              <h2 id="waiting">Waiting</h2>
+            </div>
+            {waiting.length === 0 ? (
+              <Text c="dimmed" size="sm">
+                No {what} wait.
+              </Text>
+            ) : (
+              <WaitingJobs jobs={waiting} />
+            )}
+          </section>
+        </>
+      )}
+    </Loaded>
+  )
+}
+
+const refreshJobs = () => queries.invalidateQueries({ queryKey: jobsKey })
+
+function FailedJob({ job }: { job: Job }) {
+  const [isDeleting, setIsDeleting] = useState(false)
+  return (
+    <Paper withBorder radius="md" p="md" component="article" aria-label={nameJob(job)}>
+      <Group justify="space-between" gap="sm">
+        <div>
+          <JobName job={job} />
+          <Text c="dimmed" size="sm">
+            Created {formatTime(job.created_at)}, {plural(job.attempts, 'attempt')}
+          </Text>
+        </div>
+        <Group gap="xs">
+          <RetryButton job={job} />
+          <Button
+            variant="subtle"
+            color="red"
+            aria-label={`Delete ${nameJob(job)}`}
+            onClick={() => setIsDeleting(true)}
+          >
+            Delete
+          </Button>
+        </Group>
+      </Group>
+      {job.last_error && (
+        <Text size="sm" mt="xs" style={{ overflowWrap: 'anywhere' }}>
+          {job.last_error}
+        </Text>
+      )}
+      <Confirm
+        opened={isDeleting}
+        onClose={() => setIsDeleting(false)}
+        title={job.email ? 'Delete this email?' : 'Delete this job?'}
+        action="Delete"
+        onConfirm={async () => {
+          await api.delete('/api/admin/jobs/{id}', undefined, { path: { id: job.id } })
+          await refreshJobs()
+        }}
+      >
+        {job.email
+          ? `“${job.email.subject}” is never sent to ${job.email.to}.`
+          : 'The job never runs again. Retry it instead if its effect is still needed.'}
+      </Confirm>
+    </Paper>
+  )
+}
+
+function RetryButton({ job }: { job: Job }) {
+  const retry = useMutation({
+    mutationFn: () => api.post('/api/admin/jobs/{id}/retry', undefined, { path: { id: job.id } }),
+    onSuccess: refreshJobs,
+  })
+  return (
+    <>
+      <Button
+        variant="default"
+        loading={retry.isPending}
+        aria-label={`Retry ${nameJob(job)}`}
+        onClick={() => retry.mutate()}
+      >
+        Retry
+      </Button>
+      <FormProblem problem={retry.error} />
+    </>
+  )
+}
+
+function WaitingJobs({ jobs }: { jobs: readonly Job[] }) {
+  return (
+    <ScrollX label="Waiting jobs">
+      <Table highlightOnHover>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Job</Table.Th>
+            <Table.Th>Due</Table.Th>
+            <Table.Th visibleFrom="sm">Last error</Table.Th>
+            <Table.Th>
+              <span className="visually-hidden">Retry</span>
+            </Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {jobs.map((job) => (
+            <Table.Tr key={job.id}>
+              <Table.Td>
+                <JobName job={job} />
+              </Table.Td>
+              <Table.Td>
+                {job.is_running ? <Badge color="pine">Running</Badge> : formatTime(job.run_at)}
+              </Table.Td>
+              <Table.Td visibleFrom="sm" style={{ overflowWrap: 'anywhere' }}>
+                {job.attempts > 0 && job.last_error
+                  ? `${plural(job.attempts, 'attempt')}: ${job.last_error}`
+                  : '–'}
+              </Table.Td>
+              <Table.Td ta="right">
+                {job.attempts > 0 && job.last_error && !job.is_running && <RetryButton job={job} />}
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </ScrollX>
+  )
+}
+
+function JobName({ job: { kind, email } }: { job: Job }) {
+  if (email === null)
+    return (
+      <Text fw={550} className="mono" style={{ overflowWrap: 'anywhere' }}>
+        {kind}
+      </Text>
+    )
+  return (
+    <>
+      <Text fw={550} style={{ overflowWrap: 'anywhere' }}>
+        {email.subject}
+      </Text>
+      <Text c="dimmed" size="sm" style={{ overflowWrap: 'anywhere' }}>
+        To {email.to}
+      </Text>
+    </>
+  )
+}
+
+const nameJob = ({ kind, email }: Job): string =>
+  email === null ? kind : `${email.subject}, to ${email.to}`
