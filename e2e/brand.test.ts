@@ -1,5 +1,7 @@
 // The user app under a brand that a superuser saved.
 import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { openShop } from '#testing/buyer.ts'
@@ -18,11 +20,22 @@ const PAGES = [
   '/api-keys',
   '/usage',
   '/calls',
+  '/playground',
+  '/reference',
+  '/errors',
   '/billing',
   '/account',
   '/account?tab=security',
   '/account?tab=data',
+  '/run/today',
+  '/run/money',
+  '/run/catalogue',
   '/run/activity',
+  '/run/health',
+  '/customers',
+  '/shop/orders',
+  '/shop/products/pro',
+  '/shop/discounts',
   '/run/models',
   '/run/brand',
   '/run/setup',
@@ -38,13 +51,20 @@ test('every page of the app names only the operator’s product', ON_SQLITE_ONLY
   const { app } = store
   const { base } = app.config.urls
   const root = await app.as('root', { tier: 'pro', superuser: true })
-  const { page, context } = await visit(await openBrowser(t))
+  const legal = join(app.dataDir, 'products/_legal')
+  mkdirSync(legal, { recursive: true })
+  writeFileSync(join(legal, 'terms.md'), '# Terms of use')
+  const browser = await openBrowser(t)
+  const { page, context } = await visit(browser)
   await signInByForm(page, base, root.email)
   await saveBrand(page, base)
   for (const path of PAGES) {
     await page.goto(`${base}${path}`)
     await page.getByRole('heading', { level: 1 }).waitFor({ state: 'attached' })
     await page.locator('html:not(:has([aria-busy=true]))').waitFor({ state: 'attached' })
+    const folder = process.env.SCREENSHOTS
+    const picture = `${folder}/${path.replaceAll(/\W+/g, '-')}.png`
+    if (folder) await page.screenshot({ path: picture, fullPage: true })
     const shown = `${await page.title()}\n${await page.locator('html').ariaSnapshot()}`
     assert.match(shown, /Zebra/, path)
     assert.doesNotMatch(shown.replaceAll(ALLOWED, ''), /latchkey/i, path)
@@ -59,6 +79,17 @@ test('every page of the app names only the operator’s product', ON_SQLITE_ONLY
     .click()
   await page.getByText('I’ve saved this key').waitFor()
   assert.doesNotMatch(await page.getByRole('dialog').innerText(), /latchkey/i)
+
+  const stranger = await visit(browser)
+  await stranger.page.goto(`${base}/register`)
+  const consent = stranger.page.getByRole('main').getByText('By creating an account')
+  const links = await consent.getByRole('link').all()
+  const { storefront } = app.config.urls
+  assert.deepEqual(await Promise.all(links.map((link) => link.getAttribute('href'))), [
+    `${storefront}/legal/terms`,
+    'https://zebra.example/privacy',
+  ])
+  await stranger.context.close()
 
   // The setup ends with a purchase on the operator's own home page.
   await page.goto(`${base}/run/setup`)
@@ -94,6 +125,7 @@ async function saveBrand(page: Page, base: string): Promise<void> {
     mimeType: 'image/svg+xml',
     buffer: Buffer.from(LOGO),
   })
+  await field('Privacy').fill('https://zebra.example/privacy')
   await field('Buttons and links').fill('#facc15')
   await page.getByText('must be at least 4.5 : 1').waitFor()
   await shop.getByText('Latchkey starter kits').waitFor()
