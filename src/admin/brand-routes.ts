@@ -51,8 +51,8 @@ export function adminBrandRoutes(
       requireSound(request.body)
       const brand = new PreviewBrand(deps.config.brand.defaultName, request.body)
       const config = { ...deps.config, brand }
-      const { email: to } = requireCaller(request)
-      const email = registrationEmail(config, { to, name: null, token: 'preview' })
+      const to = { email: requireCaller(request).email, full_name: null, locale: null }
+      const email = registrationEmail(config, { to, token: 'preview' })
       return {
         name: brand.name,
         logo: {

@@ -1,12 +1,12 @@
 // Everything that the server shows to customers, under a brand that a superuser saved while it ran.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import * as accountEmails from '#mail/account-emails.ts'
-import * as billingEmails from '#mail/billing-emails.ts'
+import { signInCodeEmail } from '#mail/account-emails.ts'
 import type { Email } from '#mail/email.ts'
 import { formatSender } from '#mail/mail.ts'
 import type { TestApp } from '#testing/app.ts'
 import { openShop } from '#testing/buyer.ts'
+import { composeEmails } from '#testing/email-samples.ts'
 import { createShop } from '#testing/shop.ts'
 
 /** Names of the protocol, which clients read: headers, metrics. */
@@ -115,12 +115,7 @@ test('pages, emails and descriptions show only the saved brand', async (t) => {
 test('every email has the brand’s name and footer, and no other name', async (t) => {
   const { app } = await openShop(t)
   await saveBrand(app, ZEBRA)
-  const emails = Object.entries({ ...accountEmails, ...billingEmails }).flatMap(
-    ([name, compose]) =>
-      name.endsWith('Email')
-        ? [[name, (compose as (...facts: unknown[]) => Email)(app.config, SAMPLE)] as const]
-        : [],
-  )
+  const emails = composeEmails(app.config, null)
   assert.ok(emails.length >= 30, String(emails.length))
   for (const [name, { subject, text, html }] of emails) {
     requireOwn(subject + text + html, name)
@@ -171,7 +166,8 @@ test('a preview shows the shop and an email under a brand that is not saved', as
 
 test('emails show a logo that mail clients can show, and otherwise the name', async (t) => {
   const { app } = await openShop(t)
-  const compose = () => accountEmails.signInCodeEmail(app.config, { to: 'a@b.c', code: '12345678' })
+  const to = { email: 'a@b.c', full_name: null, locale: null }
+  const compose = () => signInCodeEmail(app.config, { to, code: '12345678' })
   const address = (kind: string) => `src="${app.config.urls.base}/brand/${kind}?v=`
   await saveBrand(app, { ...ZEBRA, logo: { light: PNG, square: SVG } })
   assert.ok(compose().html.includes(address('light')))
@@ -190,45 +186,6 @@ test('PRODUCT_NAME is the name of a brand without one', async (t) => {
   assert.equal((await app.get('/api/brand')).body.name, 'Zebra')
   assert.equal(formatSender(app.config), 'Zebra <no-reply@localhost>')
 })
-
-/** The facts of every email; each takes what it needs. */
-const SAMPLE = {
-  to: 'ada@example.com',
-  name: 'Ada',
-  token: 'token',
-  code: '12345678',
-  at: '2026-11-27T05:00:00.000Z',
-  newEmail: 'lovelace@example.com',
-  removed: { passkeys: ['Laptop'], providers: ['google'], keys: [{ name: 'ci' }], twoFactor: true },
-  change: 'passkey-added',
-  isUsedUp: true,
-  usedUsd: 5,
-  limitUsd: 5,
-  renewsAt: '2026-12-01T00:00:00.000Z',
-  details: [],
-  userAgent: 'Firefox',
-  address: '127.0.0.1',
-  wrong: 5,
-  isClosed: true,
-  user: { email: 'ada@example.com', full_name: 'Ada' },
-  plan: 'Pro',
-  next: 'Pro',
-  amount: '$29.00',
-  refunded: '$29.00',
-  on: '1 December 2026',
-  closesOn: '1 December 2026',
-  facts: [],
-  step: 'first',
-  paid: '$29.00',
-  invoice: 'INV-1',
-  day: '1 December 2026',
-  isEnding: true,
-  last4: '4242',
-  renewsOn: '1 December 2026',
-  before: '$19.00 a month',
-  unsubscribePage: 'https://example.com/unsubscribe',
-  unsubscribeUrl: 'https://example.com/unsubscribe',
-}
 
 async function saveBrand(app: TestApp, form: object) {
   const root = await app.as('root', { superuser: true })

@@ -7,6 +7,7 @@ import { findUser } from '#identity/users.ts'
 import { planReplacedEmail } from '#mail/billing-emails.ts'
 import { HOUR_MS } from '#platform/clock.ts'
 import { transaction } from '#platform/db/db.ts'
+import type { Locale } from '#platform/locale.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
 import { type CancelRequest, cancelSubscription } from './cancellations.ts'
 import type { BillingDeps } from './deps.ts'
@@ -58,21 +59,28 @@ export async function replaceSubscription(
       tx,
       userId,
       `replaced:${request.subscriptionId}`,
-      planReplacedEmail(deps.config, { user, refunded }),
+      planReplacedEmail(deps.config, { user, refunded: formatRefund(refunded, user.locale) }),
     )
-    if (refunded !== null) await reportRefundedDouble(deps, tx, user, { ...request, refunded })
+    const amount = formatRefund(refunded, null)
+    if (amount !== null)
+      await reportRefundedDouble(deps, tx, user, { ...request, refunded: amount })
   })
 }
 
+type Refund = { amount: number; currency: string }
+
+const formatRefund = (refund: Refund | null, locale: Locale | null): string | null =>
+  refund && formatMoney(refund.amount, refund.currency, { locale })
+
 /**
- * Refunds the older payment and returns the formatted amount; null unless a card or bank paid all
+ * Refunds the older payment and returns the amount; null unless a card or bank paid all
  * of it.
  */
 async function refundPayment(
   deps: MoneyDeps,
   userId: string,
   request: Omit<ReplaceRequest, 'userId' | 'isDouble'>,
-) {
+): Promise<Refund | null> {
   const { invoices, refunds, subscriptions } = requireProcessor(deps.processor)
   const replacement = await nullIfMissing(subscriptions.retrieve(request.insteadOf))
   if (replacement?.status !== 'active') return null
@@ -105,5 +113,5 @@ async function refundPayment(
     })
   // The refunded payment buys nothing from now on, even if its event arrives late.
   await refreshPayment(deps, intent)
-  return formatMoney(inUnits(cents, currency), currency)
+  return { amount: inUnits(cents, currency), currency }
 }

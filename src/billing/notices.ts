@@ -5,11 +5,12 @@
 import './tables.ts'
 import './money/tables.ts'
 import { FREE, type Tier } from '#catalogue/catalogue.ts'
-import { findUser } from '#identity/users.ts'
+import { findUser, type User } from '#identity/users.ts'
 import {
   cancellingEmail,
   cardExpiresEmail,
   endedEmail,
+  formatPlanPrice,
   pausingEmail,
   paymentConfirmEmail,
   paymentFailedEmail,
@@ -26,6 +27,7 @@ import type { Email } from '#mail/email.ts'
 import { sendMail } from '#mail/mail.ts'
 import { DAY_MS, type Instant, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
+import { formatDate } from '#platform/locale.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
 import type { Platform } from '#platform/platform.ts'
 import { type Account, lockAccount } from './accounts.ts'
@@ -317,7 +319,7 @@ function composeNotice(
     account,
     next,
   }: {
-    user: { id: string; email: string; full_name: string | null }
+    user: User
     account: Account
     next: Tier | null
   },
@@ -332,7 +334,8 @@ function composeNotice(
   const findPlanName = (planTier: Tier) =>
     config.catalogue.plans.find((plan) => plan.tier === planTier)?.name ?? planTier
   const plan = findPlanName(tier ?? FREE)
-  const amount = formatPrice(account)
+  const amount = formatPlanPrice(account, user.locale)
+  const formatDay = (at: Instant | null) => formatDate(at, user.locale)
   const closesOn = formatDay(failedAt && plus(failedAt, config.pastDueGraceDays * DAY_MS))
   switch (kind) {
     case 'trial_ends':
@@ -357,7 +360,7 @@ function composeNotice(
         user,
         plan,
         closesOn,
-        facts: listPaymentFacts(account),
+        failure: account,
         step: 'first',
       })
     case 'payment_reminder':
@@ -365,7 +368,7 @@ function composeNotice(
         user,
         plan,
         closesOn,
-        facts: listPaymentFacts(account),
+        failure: account,
         step: 'reminder',
       })
     case 'payment_last':
@@ -373,7 +376,7 @@ function composeNotice(
         user,
         plan,
         closesOn,
-        facts: listPaymentFacts(account),
+        failure: account,
         step: 'last',
       })
     case 'plan_changed':
@@ -395,24 +398,6 @@ function composeNotice(
     case 'win_back':
       return winBackEmail(config, { user, plan, ...buildUnsubscribeLinks(deps, user.id) })
   }
-}
-
-/** Lists the amount due, the card and the reason for the failure, as far as known. */
-function listPaymentFacts({
-  payment_due_cents: cents,
-  currency,
-  card_last4,
-  payment_error,
-}: Account): [string, string][] {
-  return [
-    ...(cents !== null && currency !== null
-      ? [['Amount due', formatMoney(inUnits(cents, currency), currency)] as [string, string]]
-      : []),
-    ...(card_last4 === null
-      ? []
-      : [['Card or account', `ending in ${card_last4}`] as [string, string]]),
-    ...(payment_error === null ? [] : [['Reason', payment_error] as [string, string]]),
-  ]
 }
 
 /**
@@ -445,7 +430,9 @@ export async function sendReceipt(deps: Deps, tx: Db, userId: string): Promise<v
     if (!first || (first.paid_at ?? first.created_at) < isNews) continue
     const plan =
       deps.config.catalogue.plans.find(({ tier }) => tier === first.tier)?.name ?? first.tier ?? ''
-    const paidAmount = formatMoney(inUnits(first.paid_cents, first.currency), first.currency)
+    const paidAmount = formatMoney(inUnits(first.paid_cents, first.currency), first.currency, {
+      locale: user.locale,
+    })
     const email = planStartedEmail(deps.config, {
       user,
       plan,
@@ -454,16 +441,4 @@ export async function sendReceipt(deps: Deps, tx: Db, userId: string): Promise<v
     })
     await sendNotice(deps, tx, userId, `started:${id}`, email)
   }
-}
-
-export const formatDay = (at: Instant | null): string => at?.slice(0, 10) ?? ''
-
-/** Formats a price as `$29.00 a month`; null when the price has no fixed amount. */
-export function formatPrice({
-  price_cents: cents,
-  currency,
-  interval,
-}: Pick<Account, 'price_cents' | 'currency' | 'interval'>) {
-  if (cents === null || currency === null || interval === null) return null
-  return `${formatMoney(inUnits(cents, currency), currency)} a ${interval}`
 }

@@ -6,13 +6,14 @@ import type { Stripe } from 'stripe'
 import { recordAudit } from '#audit/audit.ts'
 import { FREE, type Interval, type Tier } from '#catalogue/catalogue.ts'
 import { findUser, type User } from '#identity/users.ts'
-import { priceMovesEmail } from '#mail/billing-emails.ts'
+import { formatPlanPrice, priceMovesEmail } from '#mail/billing-emails.ts'
 import { transaction } from '#platform/db/db.ts'
+import { formatDate } from '#platform/locale.ts'
 import { inMinorUnits } from '#platform/money.ts'
 import { type Account, findAccount, toInstant } from './accounts.ts'
 import { type Deal, saveDeal } from './deals.ts'
 import type { BillingDeps } from './deps.ts'
-import { formatDay, formatPrice, sendNotice } from './notices.ts'
+import { sendNotice } from './notices.ts'
 import { nullIfMissing, requireProcessor } from './processor.ts'
 import { runInBatches } from './reconciliation.ts'
 import { readFacts } from './subscription-facts.ts'
@@ -165,21 +166,18 @@ async function sendMoveNotice(
     currency,
     recurring,
   } = await requireProcessor(deps.processor).prices.retrieve(to)
-  const amount = formatPrice({
-    price_cents: cents === null ? null : cents * (item.quantity ?? 1),
-    currency,
-    interval: recurring?.interval ?? null,
-  })
-  const on = formatDay(toInstant(item.current_period_end))
+  const price_cents = cents === null ? null : cents * (item.quantity ?? 1)
+  const price = { price_cents, currency, interval: recurring?.interval ?? null }
+  const changesAt = toInstant(item.current_period_end)
   const plan = findPlanName(deps, account.granted_tier)
   const email = priceMovesEmail(deps.config, {
     user,
     plan,
-    before: formatPrice(account),
-    amount,
-    on,
+    before: formatPlanPrice(account, user.locale),
+    amount: formatPlanPrice(price, user.locale),
+    on: formatDate(changesAt, user.locale),
   })
-  const about = `price_moves:${account.subscription_id}:${to}:${on}`
+  const about = `price_moves:${account.subscription_id}:${to}:${changesAt.slice(0, 10)}`
   await transaction(deps.db, (tx) => sendNotice(deps, tx, user.id, about, email))
 }
 

@@ -7,11 +7,12 @@ import './money/tables.ts'
 import { findUser } from '#identity/users.ts'
 import { disputedEmail, refundedEmail } from '#mail/billing-emails.ts'
 import type { Db } from '#platform/db/db.ts'
+import { formatDate } from '#platform/locale.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
 import { CANCEL_JOB, type CancelRequest } from './cancellations.ts'
 import type { BillingDeps } from './deps.ts'
 import type { PaymentRow } from './money/payments.ts'
-import { formatDay, sendNotice } from './notices.ts'
+import { sendNotice } from './notices.ts'
 import { readOpenInvoice } from './payment-status.ts'
 import { nullIfMissing, requireProcessor } from './processor.ts'
 import { PAUSED_FROM, SUSPENDED } from './subscription-facts.ts'
@@ -159,7 +160,8 @@ async function emailPayer(
   const { id, user_id: userId, currency, kind, refunded_cents: refunded } = payment
   const user = userId === null || before.paid_at === null ? null : await findUser(tx, userId)
   if (!user?.is_active) return
-  const formatCents = (cents: number) => formatMoney(inUnits(cents, currency), currency)
+  const { locale } = user
+  const formatCents = (cents: number) => formatMoney(inUnits(cents, currency), currency, { locale })
   if (refunded > before.refunded_cents) {
     const [amount, paid] = [
       formatCents(refunded - before.refunded_cents),
@@ -170,7 +172,7 @@ async function emailPayer(
       user,
       amount,
       paid,
-      day: formatDay(payment.paid_at),
+      day: formatDate(payment.paid_at, locale),
       isEnding,
     })
     await sendNotice(deps, tx, user.id, buildRefundKey(id, refunded), email)

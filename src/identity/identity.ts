@@ -64,11 +64,7 @@ export type Identity = Room & {
   listInvitations(): Promise<OpenInvitation[]>
   withdrawInvitation(actorId: string, email: string): Promise<void>
   /** Emails the user the used share of their plan's budget. */
-  tellOfAllowance(
-    tx: Db,
-    userId: string,
-    allowance: Omit<AllowanceEmail, 'to' | 'name'>,
-  ): Promise<void>
+  tellOfAllowance(tx: Db, userId: string, allowance: Omit<AllowanceEmail, 'to'>): Promise<void>
   /** The link for becoming superuser, while there is none; set when the room is open. */
   readonly superuserNotice: SuperuserNotice
 }

@@ -11,6 +11,7 @@ export const identityMigrations: Migration[] = [
         full_name text,
         search_text text not null,
         avatar_url text,
+        locale text,
         password_hash text,
         oauth_provider text,
         is_active {boolean} not null,

@@ -32,7 +32,7 @@ export async function notifyOwner(
   await sendMail(
     deps,
     tx,
-    accessChangedEmail(config, { to: user.email, change, details, at: clock.now() }),
+    accessChangedEmail(config, { to: user, change, details, at: clock.now() }),
   )
 }
 
@@ -41,16 +41,13 @@ export async function notifyAllowance(
   deps: NotifyDeps,
   tx: Db,
   userId: string,
-  allowance: Omit<AllowanceEmail, 'to' | 'name'>,
+  allowance: Omit<AllowanceEmail, 'to'>,
 ): Promise<void> {
   const user = await findUser(tx, userId)
   if (!user?.is_active) return
   if (!user.is_verified && !(await countEmail(deps, 'access-emails', user.email, 'allowance')))
     return
-  await sendMail(
-    deps,
-    tx,
-    allowanceEmail(deps.config, { to: user.email, name: user.full_name, ...allowance }),
-    { isNotice: true },
-  )
+  await sendMail(deps, tx, allowanceEmail(deps.config, { to: user, ...allowance }), {
+    isNotice: true,
+  })
 }

@@ -1,5 +1,6 @@
 import type { AllowanceSlice, Tier } from '#catalogue/catalogue.ts'
 import type { Instant } from '#platform/clock.ts'
+import type { Locale } from '#platform/locale.ts'
 
 export type SubscriptionStatus = 'free' | 'active' | 'cancelled' | 'past_due'
 export type OAuthProvider = 'google' | 'github'
@@ -16,6 +17,8 @@ export type UsersTable = {
    */
   search_text: string
   avatar_url: string | null
+  /** The language of the user's emails and pages; null: unknown. */
+  locale: Locale | null
   /** Null: the account has no password. */
   password_hash: string | null
   /** The provider of an account without a password; null for accounts with one. */

@@ -5,6 +5,7 @@ import { type Catalogue, FREE, findGrants } from '#catalogue/catalogue.ts'
 import { type Db, forUpdate } from '#platform/db/db.ts'
 import { prepared } from '#platform/db/prepared.ts'
 import { Instant, Named, Nullable, OneOf } from '#platform/http/schema.ts'
+import { LOCALES } from '#platform/locale.ts'
 import { findNameOwner, insertName, releaseNames } from '#platform/lookups.ts'
 import type { UsersTable } from './tables.ts'
 import { countedUser, recount } from './user-counts.ts'
@@ -26,6 +27,9 @@ export const SubscriptionStatus = Named(
   OneOf('free', 'active', 'cancelled', 'past_due'),
 )
 
+/** The language of a person's emails and pages. */
+export const LocaleName = Named('Locale', OneOf(...LOCALES))
+
 /** SPEC's User, with the additional fields of the account page. */
 export const UserView = Type.Object(
   {
@@ -33,6 +37,7 @@ export const UserView = Type.Object(
     email: Type.String(),
     full_name: Nullable(Type.String()),
     avatar_url: Nullable(Type.String()),
+    locale: Nullable(LocaleName),
     is_active: Type.Boolean(),
     is_verified: Type.Boolean(),
     oauth_provider: Nullable(OAuthProviderName),
@@ -73,6 +78,7 @@ function toUserView(
     email: user.email,
     full_name: user.full_name,
     avatar_url: user.avatar_url,
+    locale: user.locale,
     is_active: user.is_active,
     is_verified: user.is_verified,
     oauth_provider: user.oauth_provider,
@@ -108,6 +114,7 @@ const shownById = prepared(
         'email',
         'full_name',
         'avatar_url',
+        'locale',
         'is_active',
         'is_verified',
         'oauth_provider',
@@ -147,7 +154,10 @@ export async function lockUser(tx: Db, userId: string): Promise<boolean> {
 
 export type NewUser = Pick<User, 'email' | 'full_name' | 'password_hash'> &
   Partial<
-    Pick<User, 'avatar_url' | 'oauth_provider' | 'is_verified' | 'is_superuser' | 'last_login_at'>
+    Pick<
+      User,
+      'avatar_url' | 'locale' | 'oauth_provider' | 'is_verified' | 'is_superuser' | 'last_login_at'
+    >
   >
 
 /** @throws a unique violation when the address is taken. */
@@ -161,6 +171,7 @@ export async function insertUser(tx: Db, user: NewUser, now: string): Promise<Us
       full_name: user.full_name,
       search_text: buildSearchText(user),
       avatar_url: user.avatar_url ?? null,
+      locale: user.locale ?? null,
       password_hash: user.password_hash,
       oauth_provider: user.oauth_provider ?? null,
       is_active: true,

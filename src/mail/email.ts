@@ -1,9 +1,10 @@
 // The layout of every email, as text and as HTML that old mail clients display, in the brand's
 // colors and with its footer.
-import { LINK_LABELS } from '#brand/links.ts'
+import { LINK_MESSAGES } from '#brand/link-messages.ts'
 import { deriveTokens } from '#brand/tokens.ts'
 import type { Config } from '#config/config.ts'
 import { type Html, html } from '#platform/http/html.ts'
+import { DEFAULT_LOCALE, type Locale, type Messages } from '#platform/locale.ts'
 
 /** A composed email. */
 export type Email = {
@@ -19,8 +20,18 @@ export type Email = {
   unsubscribeUrl?: string
 }
 
+/** The person who gets an email. */
+export type Recipient = {
+  email: string
+  full_name: string | null
+  /** Null: unknown. */
+  locale: Locale | null
+}
+
 export type EmailParts = {
   to: string
+  /** The language of the texts. */
+  locale?: Locale
   subject: string
   /** Paragraphs before the button. */
   before: string[]
@@ -35,15 +46,21 @@ export type EmailParts = {
 
 type Brand = Config['brand']
 
+const OPEN_ADDRESS: Messages<string> = {
+  en: 'Or open this address:',
+  de: 'Oder öffnen Sie diese Adresse:',
+}
+
 /** The links below every email. */
 const LEGAL = ['support', 'privacy', 'imprint'] as const
 
 /** Composes an email. Everything in `parts` is text and is escaped. */
 export function composeEmail(brand: Brand, parts: EmailParts): Email {
-  const { to, subject, before, button, after = [], facts = [], replyTo, unsubscribeUrl } = parts
+  const { to, locale = DEFAULT_LOCALE, subject, before, button, after = [], facts = [] } = parts
+  const { replyTo, unsubscribeUrl } = parts
   const links = LEGAL.flatMap((name): [string, string][] => {
     const url = brand.findLink(name)
-    return url === null ? [] : [[LINK_LABELS[name], url]]
+    return url === null ? [] : [[LINK_MESSAGES[locale][name], url]]
   })
   const footer = [brand.mailFooter, ...links.map(([label, url]) => `${label}: ${url}`)].filter(
     (line) => line !== null,
@@ -59,10 +76,19 @@ export function composeEmail(brand: Brand, parts: EmailParts): Email {
     to,
     subject,
     text: `${text}\n`,
-    html: renderLayout(brand, links, subject, before, facts, button, after),
+    html: renderLayout(brand, links, { ...parts, locale, facts, after }),
     ...(replyTo ? { replyTo } : {}),
     ...(unsubscribeUrl ? { unsubscribeUrl } : {}),
   }
+}
+
+/** Composes an email in the language of its recipient. */
+export function composeEmailTo(
+  brand: Brand,
+  { email, locale }: Pick<Recipient, 'email' | 'locale'>,
+  parts: Omit<EmailParts, 'to' | 'locale'>,
+): Email {
+  return composeEmail(brand, { to: email, locale: locale ?? DEFAULT_LOCALE, ...parts })
 }
 
 const CELL = 'padding:6px 12px 6px 0;vertical-align:top'
@@ -70,18 +96,21 @@ const CELL = 'padding:6px 12px 6px 0;vertical-align:top'
 function renderLayout(
   brand: Brand,
   links: [label: string, url: string][],
-  subject: string,
-  before: string[],
-  facts: [string, string][],
-  button: EmailParts['button'],
-  after: string[],
+  {
+    locale,
+    subject,
+    before,
+    facts,
+    button,
+    after,
+  }: EmailParts & Required<Pick<EmailParts, 'locale' | 'facts' | 'after'>>,
 ): string {
   const colour = brand.mailColour
   const { bg, raised, text, text2 } = deriveTokens(brand.primary, 'light')
   const renderParagraph = (text: string): Html =>
     html`<p style="margin:0 0 16px;white-space:pre-line">${text}</p>`
   return `<!doctype html>${
-    html`<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${subject}</title></head>
+    html`<html lang="${locale}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${subject}</title></head>
 <body style="margin:0;padding:32px 16px;background:${bg};color:${text};font:16px/1.5 system-ui,-apple-system,'Segoe UI',sans-serif">
 <div style="max-width:560px;margin:0 auto 16px;font-weight:700;font-size:18px">${renderSender(brand)}</div>
 <div style="max-width:560px;margin:0 auto;padding:32px;background:${raised};border-radius:${brand.radius * 1.5}px">
@@ -91,7 +120,7 @@ ${facts.length > 0 && html`<table role="presentation" style="margin:0 0 16px;bor
 ${
   button &&
   html`<p style="margin:24px 0"><a href="${button.url}" style="display:inline-block;padding:12px 24px;background:${colour};color:#ffffff;border-radius:${brand.radius}px;text-decoration:none;font-weight:600">${button.label}</a></p>
-<p style="margin:0 0 16px;font-size:13px;color:${text2};word-break:break-all">Or open this address: <a href="${button.url}" style="color:${colour}">${button.url}</a></p>`
+<p style="margin:0 0 16px;font-size:13px;color:${text2};word-break:break-all">${OPEN_ADDRESS[locale]} <a href="${button.url}" style="color:${colour}">${button.url}</a></p>`
 }
 ${after.map(renderParagraph)}
 </div>

@@ -2,6 +2,8 @@
  * Amounts of money: units of a currency, and the whole minor units in which the processor counts.
  */
 
+import type { Locale } from './locale.ts'
+
 /**
  * The payment processor's list of currencies without minor units. It differs from ISO 4217: krónur
  * have hundredths. https://docs.stripe.com/currencies#minor-units
@@ -40,10 +42,14 @@ export function inUnits(minor: number, currency: string): number {
   return minor / 10 ** minorDigits(currency)
 }
 
-/** Returns `$299.00`, or `$299` with `short`. */
-export function formatMoney(amount: number, currency: string, { short = false } = {}): string {
+/** Returns `$299.00`, or `$299` with `short`; `299,00 $` in German. */
+export function formatMoney(
+  amount: number,
+  currency: string,
+  { short = false, locale = null as Locale | null } = {},
+): string {
   const digits = Math.min(minorDigits(currency), usualDigits(currency))
-  return new Intl.NumberFormat('en-US', {
+  return new Intl.NumberFormat(locale === 'de' ? 'de-DE' : 'en-US', {
     style: 'currency',
     currency,
     minimumFractionDigits: digits,

@@ -39,8 +39,6 @@ create table if not exists stripe_replies (
   key text primary key, request text not null, status integer not null, body text not null, at_ms integer not null
 );
 
-create table if not exists stripe_settings (name text primary key, value text not null);
-
 -- Payments that settle later (bank debits).
 create table if not exists stripe_settlements (
   payment_intent text primary key, due_ms integer not null, outcome text not null

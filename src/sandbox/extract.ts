@@ -39,16 +39,18 @@ export function answer(given: readonly Message[]): string {
 
 /** Returns the last message of the user; before "Continue", the one before it. */
 export function findQuestion(messages: readonly Message[]): string {
-  const asked = messages.filter(({ role }) => role === 'user').map(({ content }) => content)
-  return asked.findLast((content) => !CONTINUE.test(content)) ?? asked.at(-1) ?? ''
+  const questions = messages.filter(({ role }) => role === 'user').map(({ content }) => content)
+  return questions.findLast((content) => !CONTINUE.test(content)) ?? questions.at(-1) ?? ''
 }
 
 /** Returns the text to search for: a follow-up such as "Is it paid?" needs the question before it. */
 export function findSearch(messages: readonly Message[]): string {
   const question = findQuestion(messages)
   if (!FOLLOW_UP.test(question)) return question
-  const asked = messages.filter(({ role }) => role === 'user').map(({ content }) => content)
-  const before = asked.slice(0, asked.lastIndexOf(question)).findLast((one) => !CONTINUE.test(one))
+  const questions = messages.filter(({ role }) => role === 'user').map(({ content }) => content)
+  const before = questions
+    .slice(0, questions.lastIndexOf(question))
+    .findLast((one) => !CONTINUE.test(one))
   return before === undefined ? question : `${before} ${question}`
 }
 

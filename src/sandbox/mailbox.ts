@@ -228,6 +228,6 @@ function linked(text: string): Html[] {
 }
 
 /** Returns the emails that arrived after a position, oldest first. */
-export function listMailsAfter(db: SandboxDatabase, seq: number): Mail[] {
+export function listNewMails(db: SandboxDatabase, seq: number): Mail[] {
   return db.prepare('select * from mails where seq > ? order by seq').all(seq) as Mail[]
 }

@@ -3,10 +3,10 @@
  */
 import type { Stripe } from 'stripe'
 import type { Instant } from '#platform/clock.ts'
-import { listMailsAfter } from './mailbox.ts'
+import { listNewMails } from './mailbox.ts'
 import type { ProcessorDeps } from './stripe/deps.ts'
 import { toIso } from './stripe/hosted-page.ts'
-import { findEventsAfter, findLastSeq } from './stripe/object-queries.ts'
+import { findLastSeq, findNewEvents } from './stripe/object-queries.ts'
 import { get, type StoredEvent } from './stripe/objects.ts'
 import { listSchedule } from './stripe/schedule.ts'
 import type { TimeTravel } from './stripe/time-travel.ts'
@@ -66,8 +66,8 @@ export function createTimeMachine(deps: ProcessorDeps, time: TimeTravel) {
       const [event, mail] = [findLastSeq(db, 'stripe_objects'), findLastSeq(db, 'mails')]
       await time.moveTo(toMs)
       return {
-        events: findEventsAfter(db, event, types).flatMap((one) => describeEvent<Type>(one)),
-        emails: listMailsAfter(db, mail).map(({ seq, at, recipient, subject }) => ({
+        events: findNewEvents(db, event, types).flatMap((one) => describeEvent<Type>(one)),
+        emails: listNewMails(db, mail).map(({ seq, at, recipient, subject }) => ({
           id: seq,
           at,
           to: recipient,

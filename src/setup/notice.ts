@@ -1,4 +1,4 @@
-/** Tells every superuser that settings were changed, because a stolen session could change them. */
+/** Emails every superuser when settings change, because a stolen session could change them. */
 import { listSuperusers } from '#identity/admin/administration.ts'
 import { composeEmail } from '#mail/email.ts'
 import { type Mail, sendMail } from '#mail/mail.ts'

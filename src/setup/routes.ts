@@ -105,8 +105,8 @@ function paymentRoutes(app: App, deps: SetupDeps): void {
         tier,
         name,
         prices: listPriceSettings(tier).flatMap(({ interval, setting }) => {
-          const asked = prices.find((one) => one.tier === tier && one.interval === interval)
-          return asked === undefined ? [] : [{ setting, interval, amount: asked.amount }]
+          const price = prices.find((one) => one.tier === tier && one.interval === interval)
+          return price === undefined ? [] : [{ setting, interval, amount: price.amount }]
         }),
       }))
       // A price that cannot take effect is not created at all.

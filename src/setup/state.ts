@@ -1,4 +1,4 @@
-/** What the setup page shows: each part as it is after the next start. Contains no secrets. */
+/** Describes each part for the setup page, as it is after the next start. Contains no secrets. */
 import { type Static, Type } from 'typebox'
 import { FREE, INTERVALS, priceSetting } from '#catalogue/catalogue.ts'
 import type { Config, VendorConfig } from '#config/config.ts'

@@ -1,6 +1,6 @@
 /**
- * What works now, for everyone. Uses the checks of the health endpoints and rows that exist, and
- * names no users, amounts of traffic or errors.
+ * Reports to everyone which parts work now. Uses the checks of the health endpoints and existing
+ * rows, and names no users, amounts of traffic or errors.
  */
 import type { Gateway } from '#ai/gateway.ts'
 import { listVendorsBySlot } from '#ai/routing.ts'

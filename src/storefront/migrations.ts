@@ -106,6 +106,7 @@ export const storefrontMigrations: Migration[] = [
         email_key text not null,
         subject text not null,
         message text not null,
+        locale text,
         created_at {timestamp} not null,
         notified_at {timestamp},
         assigned_to {id},

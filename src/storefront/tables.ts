@@ -1,5 +1,6 @@
 import type { Tier } from '#catalogue/catalogue.ts'
 import type { Instant } from '#platform/clock.ts'
+import type { Locale } from '#platform/locale.ts'
 
 /**
  * `expired`: its downloads are used up. `upgraded`: a later purchase of its chain replaces it.
@@ -172,6 +173,8 @@ type ContactMessagesTable = {
   email_key: string
   subject: ContactSubject
   message: string
+  /** The sender's language; null: unknown. */
+  locale: Locale | null
   created_at: Instant
   /** Null until the notification was sent. */
   notified_at: Instant | null

@@ -83,7 +83,7 @@ export const MEASURES: Record<MetricName, Measure> = {
   }),
   churn_rate: percent(['changes'], (facts, window) => [
     sum(facts.changes, window, ({ churned_accounts }) => churned_accounts),
-    sumState(facts, window.from, readPaying) - sum(facts.changes, dayOf(window.from), readPaying),
+    sumState(facts, window.from, readPaying) - sum(facts.changes, toSpan(window.from), readPaying),
   ]),
   revenue: money('revenue', computeRevenue),
   refunds: money('revenue', ({ revenue }, window, currency) =>
@@ -193,5 +193,5 @@ function sum<T extends Row>(
 }
 
 const isInside = ({ day }: Row, { from, to }: Span) => day >= from && day <= to
-const dayOf = (day: string): Span => ({ from: day, to: day })
+const toSpan = (day: string): Span => ({ from: day, to: day })
 const toPercent = (part: number, whole: number) => (whole > 0 ? (100 * part) / whole : null)

@@ -60,7 +60,7 @@ export async function deleteAccount(
       .returningAll()
       .executeTakeFirst()
     await recount(tx, gone ?? null, null)
-    await sendMail(deps, tx, accountDeletedEmail(deps.config, { to: user.email }))
+    await sendMail(deps, tx, accountDeletedEmail(deps.config, { to: user }))
     announceUserChange(tx, user.id)
     await recordAudit(tx, { actorId: user.id, action: 'account.deleted', at: deps.clock.now() })
     const person = await forgetPerson(tx, user.id)

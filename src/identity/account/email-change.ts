@@ -59,14 +59,13 @@ export async function changeEmail(
 
       const verify = await issueToken(deps, tx, 'verify', user.id, { email: new_email })
       const verification = verificationEmail(deps.config, {
-        to: new_email,
-        name: user.full_name,
+        to: { ...user, email: new_email },
         token: verify,
       })
       if (maySend) await sendMail(deps, tx, verification)
       const undo = await issueToken(deps, tx, 'undo-email', user.id, { email: user.email })
       const notice = emailChangedEmail(deps.config, {
-        to: user.email,
+        to: user,
         newEmail: new_email,
         token: undo,
         at: now,
@@ -118,7 +117,11 @@ export async function undoEmailChange(deps: UndoDeps, token: string): Promise<vo
       await forgetDevices(tx, user.id)
       await voidTokens(deps, tx, user.id, ['verify', 'passkey-register'])
       await voidTokens(deps, tx, user.id, ['undo-email'], { issuedAfter: spent.createdAt })
-      await sendMail(deps, tx, emailRestoredEmail(deps.config, { to: email, removed, at: now }))
+      await sendMail(
+        deps,
+        tx,
+        emailRestoredEmail(deps.config, { to: { ...user, email }, removed, at: now }),
+      )
       await mailReset(deps, tx, { ...user, email })
       await recordRevokedKeys(tx, user.id, removed.keys, 'email.restored', now)
       await recordAudit(tx, {

@@ -85,11 +85,7 @@ export function handleVerification(
       if (!user || user.is_verified || !user.is_active || !allowed) return
       await transaction(deps.db, async (tx) => {
         const token = await issueToken(deps, tx, 'verify', user.id, { email: user.email })
-        await sendMail(
-          deps,
-          tx,
-          verificationEmail(deps.config, { to: user.email, name: user.full_name, token }),
-        )
+        await sendMail(deps, tx, verificationEmail(deps.config, { to: user, token }))
       })
     },
     { lane: 'urgent' },

@@ -14,6 +14,7 @@ export function exportAccount({ clock }: Pick<Platform, 'clock'>, user: User) {
     email: user.email,
     full_name: user.full_name,
     avatar_url: user.avatar_url,
+    locale: user.locale,
     oauth_provider: user.oauth_provider,
     is_verified: user.is_verified,
     subscription_status: user.subscription_status,

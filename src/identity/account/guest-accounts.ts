@@ -2,6 +2,7 @@
 import Format from 'typebox/format'
 import { recordAudit } from '#audit/audit.ts'
 import type { Db } from '#platform/db/db.ts'
+import type { Locale } from '#platform/locale.ts'
 import type { Platform } from '#platform/platform.ts'
 import { findUser, findUserByEmail, insertUser, lockUser, type User } from '../users.ts'
 import { isAllowed } from './sign-up-rules.ts'
@@ -14,7 +15,7 @@ import { isAllowed } from './sign-up-rules.ts'
 export async function findOrCreateGuest(
   { config, clock }: Pick<Platform, 'config' | 'clock'>,
   tx: Db,
-  email: string,
+  { email, locale }: { email: string; locale: Locale | null },
 ): Promise<{ user: User | null; isNew: boolean }> {
   // In lower case, the Kelvin sign is the k of another person's address.
   if (!Format.Test('email', email)) return { user: null, isNew: false }
@@ -25,7 +26,7 @@ export async function findOrCreateGuest(
   }
   if (config.signUp.invitedOnly || !isAllowed(config.signUp, email))
     return { user: null, isNew: false }
-  const guest = { email, full_name: null, password_hash: null }
+  const guest = { email, full_name: null, password_hash: null, locale }
   return { user: await insertUser(tx, guest, clock.now()), isNew: true }
 }
 

@@ -8,12 +8,12 @@ import { type Db, transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import { issueToken, type OneTimeTokenDeps, peekToken, spendToken } from '../one-time-tokens.ts'
 import { identityProblem } from '../problems.ts'
-import { emailKey, findUserByEmail } from '../users.ts'
+import { emailKey, findUser, findUserByEmail } from '../users.ts'
 
 type Invitation = { email: string }
 
 /**
- * Mails a link that works once, within a week. @throws Problem 400 when the address has an account.
+ * Mails a link that works once, within a week, in the language of the sender. @throws Problem 400 when the address has an account.
  */
 export async function invite(
   deps: Pick<Platform, 'db' | 'clock' | 'config' | 'jobs' | 'secrets'>,
@@ -25,7 +25,9 @@ export async function invite(
     const token = await issueToken(deps, tx, 'invitation', null, {
       email: emailKey(email),
     } satisfies Invitation)
-    await sendMail(deps, tx, invitationEmail(deps.config, { to: email, name: null, token }))
+    const { locale = null } = (await findUser(tx, actorId)) ?? {}
+    const to = { email, full_name: null, locale }
+    await sendMail(deps, tx, invitationEmail(deps.config, { to, token }))
     await recordAudit(tx, { actorId, action: 'invited', data: { email }, at: deps.clock.now() })
   })
 }

@@ -41,7 +41,7 @@ export async function changePassword(
     await lockConfirmed(deps, tx, user, proof, requester, WRONG)
     await updateUser(tx, user.id, { password_hash }, now)
     await revokeSessions(deps, tx, user.id, requester.sessionId)
-    await sendMail(deps, tx, passwordChangedEmail(deps.config, { to: user.email, at: now }))
+    await sendMail(deps, tx, passwordChangedEmail(deps.config, { to: user, at: now }))
     await recordAudit(tx, { actorId: user.id, action: 'password.changed', at: now })
   })
 }

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { transaction } from '#platform/db/db.ts'
+import type { Locale } from '#platform/locale.ts'
 import type { Platform } from '#platform/platform.ts'
 import { invalid, unauthenticated } from '#platform/problems.ts'
 import { type User, updateUser } from '../users.ts'
@@ -14,6 +15,7 @@ export const AvatarUrl = Type.String({ maxLength: 2_048 })
 export type Profile = {
   full_name?: string | null | undefined
   avatar_url?: string | null | undefined
+  locale?: Locale | null | undefined
 }
 
 /**
@@ -23,7 +25,7 @@ export type Profile = {
 export async function changeProfile(
   { db, clock }: Pick<Platform, 'db' | 'clock'>,
   userId: string,
-  { full_name, avatar_url }: Profile,
+  { full_name, avatar_url, locale }: Profile,
 ): Promise<User> {
   if (typeof avatar_url === 'string' && !isPictureUrl(avatar_url)) {
     throw invalid(
@@ -34,6 +36,7 @@ export async function changeProfile(
   const changes = {
     ...(full_name === undefined ? {} : { full_name }),
     ...(avatar_url === undefined ? {} : { avatar_url }),
+    ...(locale === undefined ? {} : { locale }),
   }
   const user = await transaction(db, (tx) => updateUser(tx, userId, changes, clock.now()))
   if (!user) throw unauthenticated()

@@ -2,6 +2,7 @@ import { recordAudit } from '#audit/audit.ts'
 import { registrationEmail } from '#mail/account-emails.ts'
 import { sendMail } from '#mail/mail.ts'
 import { isUniqueViolation, transaction } from '#platform/db/db.ts'
+import type { Locale } from '#platform/locale.ts'
 import type { Platform } from '#platform/platform.ts'
 import { countEmail } from '../email-rate.ts'
 import { issueToken } from '../one-time-tokens.ts'
@@ -23,6 +24,7 @@ export type Registration = {
   full_name?: string | null | undefined
   invitation?: string | undefined
   proof?: string | undefined
+  locale?: Locale | null
 }
 
 /**
@@ -36,7 +38,7 @@ export async function register(
   address: string,
 ): Promise<User> {
   const { db, clock, hasher } = deps
-  const { email, password, full_name = null, invitation, proof } = registration
+  const { email, password, full_name = null, invitation, proof, locale = null } = registration
   const { invitedOnly } = deps.config.signUp
   requireAllowedDomain(deps, email)
   // Checked first, so that a request without an invitation reveals no accounts and causes no work.
@@ -51,14 +53,9 @@ export async function register(
     return await transaction(db, async (tx) => {
       const now = clock.now()
       if (invitedOnly) await spendInvitation(deps, tx, invitation, email)
-      const user = await insertUser(tx, { email, password_hash, full_name }, now)
+      const user = await insertUser(tx, { email, password_hash, full_name, locale }, now)
       const token = await issueToken(deps, tx, 'verify', user.id, { email })
-      if (maySend)
-        await sendMail(
-          deps,
-          tx,
-          registrationEmail(deps.config, { to: email, name: full_name, token }),
-        )
+      if (maySend) await sendMail(deps, tx, registrationEmail(deps.config, { to: user, token }))
       await recordAudit(tx, { actorId: user.id, action: 'registered', at: now })
       deps.business.signedUp(tx, 'password')
       return user

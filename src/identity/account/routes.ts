@@ -5,6 +5,7 @@ import { AuditEntries, AuditPage, pageOfAudit } from '#audit/entries.ts'
 import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Described } from '#platform/http/openapi.ts'
+import { readLocale } from '#platform/http/request-locale.ts'
 import { Instant, Message, Nullable } from '#platform/http/schema.ts'
 import { ownUser, ownView } from '../own-user.ts'
 import { NewPassword } from '../passwords/password-rules.ts'
@@ -12,7 +13,7 @@ import { AnyEmail, OneTimeTokenBody } from '../schema.ts'
 import type { FailedSignIns } from '../sign-in/failed-sign-ins.ts'
 import { Proof } from '../sign-in/proof-of-work.ts'
 import { type ConfirmDeps, type Requester, requireFreshSignIn } from '../sign-in/step-up.ts'
-import { UserView, userView } from '../users.ts'
+import { LocaleName, UserView, userView } from '../users.ts'
 import { type DeletionDeps, deleteAccount } from './deletion.ts'
 import { changeEmail, type UndoDeps, undoEmailChange } from './email-change.ts'
 import { requestVerification, type VerificationDeps, verifyEmail } from './email-verification.ts'
@@ -36,6 +37,7 @@ const AccountExport = Type.Object(
       'email',
       'full_name',
       'avatar_url',
+      'locale',
       'oauth_provider',
       'is_verified',
       'subscription_status',
@@ -102,10 +104,11 @@ export function accountRoutes(app: App, deps: AccountRouteDeps): void {
         limit: deps.config.limits.signup === null ? 'general' : 'signup',
       },
     },
-    async (request, reply) =>
-      reply
-        .status(201)
-        .send(userView(deps.config.catalogue, await register(deps, request.body, request.ip))),
+    async (request, reply) => {
+      const registration = { ...request.body, locale: readLocale(request) }
+      const user = await register(deps, registration, request.ip)
+      return reply.status(201).send(userView(deps.config.catalogue, user))
+    },
   )
 
   app.get(
@@ -199,10 +202,11 @@ export function accountRoutes(app: App, deps: AccountRouteDeps): void {
       schema: {
         operationId: 'updateProfile',
         tags,
-        summary: 'Change name or picture; null clears',
+        summary: 'Change name, picture or language; null clears',
         body: Type.Object({
           full_name: Type.Optional(Nullable(FullName)),
           avatar_url: Type.Optional(Nullable(AvatarUrl)),
+          locale: Type.Optional(Nullable(LocaleName)),
         }),
         response: { 200: UserView },
       },

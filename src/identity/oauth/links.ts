@@ -3,6 +3,7 @@
 import Format from 'typebox/format'
 import { recordAudit } from '#audit/audit.ts'
 import { type Db, isUniqueViolation, transaction } from '#platform/db/db.ts'
+import type { Locale } from '#platform/locale.ts'
 import { findNameOwner, insertName, releaseNames } from '#platform/lookups.ts'
 import type { Platform } from '#platform/platform.ts'
 import { spendOpenInvitation } from '../account/invitations.ts'
@@ -44,8 +45,10 @@ export async function findOrCreateAccount(
   deps: LinkDeps,
   provider: OAuthProvider,
   identity: ProviderIdentity,
+  locale: Locale | null,
 ): Promise<User> {
-  const attempt = () => transaction(deps.db, (tx) => findOrCreate(deps, tx, provider, identity))
+  const attempt = () =>
+    transaction(deps.db, (tx) => findOrCreate(deps, tx, provider, identity, locale))
   try {
     return await attempt()
   } catch (error) {
@@ -61,6 +64,7 @@ async function findOrCreate(
   tx: Db,
   provider: OAuthProvider,
   identity: ProviderIdentity,
+  locale: Locale | null,
 ): Promise<User> {
   const now = deps.clock.now()
   const refuse = (refusal: RefusedSignIn['refusal']) =>
@@ -104,6 +108,7 @@ async function findOrCreate(
       full_name: readName(identity),
       avatar_url:
         identity.picture !== null && isPictureUrl(identity.picture) ? identity.picture : null,
+      locale,
       password_hash: null,
       oauth_provider: provider,
       is_verified: true,

@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Described } from '#platform/http/openapi.ts'
+import { readLocale } from '#platform/http/request-locale.ts'
 import { Instant, Message, Nullable } from '#platform/http/schema.ts'
 import { platformProblem } from '#platform/problems.ts'
 import type { SessionRef } from '../sessions/sessions.ts'
@@ -197,7 +198,7 @@ export function oauthRoutes(
       await linkProvider(deps, linkTo, provider, identity)
       return `${frontend}/account?${new URLSearchParams({ tab: 'security', linked: provider })}`
     }
-    const user = await findOrCreateAccount(deps, provider, identity)
+    const user = await findOrCreateAccount(deps, provider, identity, readLocale(request))
     if (user.is_totp_on) {
       return `${frontend}/login?${new URLSearchParams({ challenge: await issueChallenge(deps, user.id) })}`
     }

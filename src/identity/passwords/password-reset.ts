@@ -43,11 +43,7 @@ export function handleReset(deps: ResetEmailDeps & Pick<Platform, 'db'>): void {
 
 export async function mailReset(deps: ResetEmailDeps, tx: Db, user: User): Promise<void> {
   const token = await issueToken(deps, tx, 'reset', user.id, { email: user.email })
-  await sendMail(
-    deps,
-    tx,
-    passwordResetEmail(deps.config, { to: user.email, name: user.full_name, token }),
-  )
+  await sendMail(deps, tx, passwordResetEmail(deps.config, { to: user, token }))
 }
 
 /** @throws Problem 400 unless the token is open. */
@@ -93,11 +89,7 @@ export async function resetPassword(
     )
     await revokeSessions(deps, tx, user.id)
     await forgetDevices(tx, user.id)
-    await sendMail(
-      deps,
-      tx,
-      passwordChangedEmail(deps.config, { to: user.email, removed, at: now }),
-    )
+    await sendMail(deps, tx, passwordChangedEmail(deps.config, { to: user, removed, at: now }))
     await recordRevokedKeys(tx, user.id, keys, 'password.reset', now)
     await recordAudit(tx, { actorId: user.id, action: 'password.reset', at: now })
   })

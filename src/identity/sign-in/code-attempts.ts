@@ -80,7 +80,7 @@ export async function tellOwner(deps: CodeAttemptDeps, user: User, hit: Hit | nu
   const at = deps.clock.now()
   const isClosed = wrong === WRONG_CODES.requests
   await transaction(deps.db, async (tx) => {
-    await sendMail(deps, tx, wrongCodesEmail(deps.config, { to: user.email, wrong, isClosed, at }))
+    await sendMail(deps, tx, wrongCodesEmail(deps.config, { to: user, wrong, isClosed, at }))
     await recordAudit(tx, {
       actorId: null,
       action: isClosed ? 'sign-in.closed' : 'sign-in.codes-guessed',

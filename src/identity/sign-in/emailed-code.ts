@@ -85,7 +85,7 @@ async function mailCode(
     .padStart(DIGITS, '0')
   const token = buildToken(deps, user.id, browserHash, code)
   await issueToken(deps, tx, 'code', user.id, { email: user.email }, token)
-  await sendMail(deps, tx, signInCodeEmail(deps.config, { to: user.email, code }))
+  await sendMail(deps, tx, signInCodeEmail(deps.config, { to: user, code }))
 }
 
 /**

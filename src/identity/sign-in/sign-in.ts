@@ -45,11 +45,7 @@ export async function completeSignIn<T extends { sessionId: string }>(
   const isNew = await rememberDevice(deps, tx, user.id, origin, now)
   const { userAgent, address } = origin
   if (isNew)
-    await sendMail(
-      deps,
-      tx,
-      newDeviceEmail(deps.config, { to: user.email, userAgent, address, at: now }),
-    )
+    await sendMail(deps, tx, newDeviceEmail(deps.config, { to: user, userAgent, address, at: now }))
   await recordAudit(tx, {
     actorId: user.id,
     action: 'sign-in',

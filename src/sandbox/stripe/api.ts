@@ -13,9 +13,8 @@ import { createCustomer, deleteCustomer, updateCustomer } from './customers.ts'
 import { wasDelivered } from './deliveries.ts'
 import { API_VERSION, type ProcessorDeps } from './deps.ts'
 import { createCoupon, createPromotionCode, deleteCoupon } from './discounts.ts'
-import { closeDispute } from './disputes.ts'
 import { expandObject, withPending } from './expand.ts'
-import { badParameter, Fault, toFault } from './fault.ts'
+import { badParameter, refused, toFault } from './fault.ts'
 import { replayOrRun } from './idempotency.ts'
 import { readSubscriptionId, voidInvoice } from './invoices.ts'
 import { type List, PAGING, paginate } from './lists.ts'
@@ -82,7 +81,6 @@ export function processorApi(
     return paginate(existing, form, '/v1/customers')
   })
 
-  retrieve('/v1/products', 'product')
   route('POST', '/v1/prices', ({ form }) => createPrice(deps, form))
   retrieve('/v1/prices', 'price')
   route('POST', '/v1/prices/:id', ({ form, id }) => updatePrice(deps, id, form))
@@ -140,27 +138,19 @@ export function processorApi(
     ...equals<Stripe.Invoice>('customer', 'status'),
     subscription: (invoice, value) => readSubscriptionId(invoice) === value,
   })
-  list('/v1/invoice_payments', 'invoice_payment', {
-    ...equals<Stripe.InvoicePayment>('invoice', 'status'),
-  })
 
   retrieve('/v1/payment_intents', 'payment_intent')
   list('/v1/payment_intents', 'payment_intent', equals<Stripe.PaymentIntent>('customer'))
-  retrieve('/v1/payment_methods', 'payment_method')
   retrieve('/v1/charges', 'charge')
   list('/v1/charges', 'charge', equals<Stripe.Charge>('customer', 'payment_intent'))
   route('POST', '/v1/refunds', ({ form }) => createRefund(deps, form))
-  retrieve('/v1/refunds', 'refund')
   list('/v1/refunds', 'refund', equals<Stripe.Refund>('charge', 'payment_intent'))
-  retrieve('/v1/balance_transactions', 'balance_transaction')
   list(
     '/v1/balance_transactions',
     'balance_transaction',
     equals<Stripe.BalanceTransaction>('type', 'source'),
   )
-  retrieve('/v1/disputes', 'dispute')
   list('/v1/disputes', 'dispute', equals<Stripe.Dispute>('charge', 'payment_intent'))
-  route('POST', '/v1/disputes/:id/close', ({ id }) => closeDispute(deps, id, 'lost'))
 
   route('POST', '/v1/billing_portal/sessions', ({ form, origin }) =>
     createPortalSession(deps, form, origin),
@@ -224,7 +214,6 @@ export function processorApi(
   }
 }
 
-/** Returns the fields of a list's request that an index serves. */
 /** Parameters that an index answers. */
 const readIndexed = (form: Form) => ({
   createdFromS: typeof form.created === 'string' ? null : integer(group(form, 'created'), 'gte'),
@@ -259,17 +248,13 @@ function authorize(request: FastifyRequest): void {
       ? Buffer.from(credentials, 'base64').toString().split(':')[0]
       : credentials
   if (!key) {
-    throw new Fault(401, {
-      type: 'invalid_request_error',
-      message:
-        'You did not provide an API key. You need to provide your API key in the Authorization header, using Bearer auth.',
-    })
+    throw refused(
+      401,
+      'You did not provide an API key. You need to provide your API key in the Authorization header, using Bearer auth.',
+    )
   }
   if (!/^(sk|rk)_(test|sandbox)_\w+$/.test(key)) {
-    throw new Fault(401, {
-      type: 'invalid_request_error',
-      message: `Invalid API Key provided: ${key.slice(0, 8)}****`,
-    })
+    throw refused(401, `Invalid API Key provided: ${key.slice(0, 8)}****`)
   }
 }
 

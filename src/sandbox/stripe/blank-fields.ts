@@ -12,6 +12,7 @@ const NULL_FIELDS = {
     submit_type subscription wallet_options`,
   coupon: `amount_off currency duration_in_months max_redemptions name percent_off redeem_by`,
   customer: `address currency customer_account default_source discount shipping test_clock`,
+  dispute: `intended_submission_method`,
   discount: `checkout_session customer_account invoice invoice_item subscription subscription_item`,
   invoice: `account_tax_ids application automatically_finalizes_at custom_fields customer_account
     customer_address customer_shipping default_payment_method default_source description

@@ -28,112 +28,53 @@ export type TestCard = {
 }
 
 const PAID: Outcome = { at: 'once' }
+const CODE = { at: 'never', code: 'card_declined' } as const
 const DECLINED: Outcome = {
-  at: 'never',
-  code: 'card_declined',
+  ...CODE,
   declineCode: 'generic_decline',
   message: 'Your card was declined.',
 }
 const NO_FUNDS: Outcome = {
-  at: 'never',
-  code: 'card_declined',
+  ...CODE,
   declineCode: 'insufficient_funds',
   message: 'Your card has insufficient funds.',
 }
 
+/** A card that succeeds, apart from `more`. */
+function card(
+  number: string,
+  name: string,
+  outcome: string,
+  more: Partial<TestCard> = {},
+): TestCard {
+  return { number, kind: 'card', name, outcome, first: PAID, renewal: PAID, ...more }
+}
+
 export const TEST_CARDS: readonly TestCard[] = [
-  {
-    number: '4242424242424242',
-    kind: 'card',
-    name: 'Visa',
-    outcome: 'succeeds',
-    first: PAID,
-    renewal: PAID,
-  },
-  {
-    number: '5555555555554444',
-    kind: 'card',
-    name: 'Mastercard',
-    outcome: 'succeeds, and expires next month',
-    first: PAID,
-    renewal: PAID,
+  card('4242424242424242', 'Visa', 'succeeds'),
+  card('5555555555554444', 'Mastercard', 'succeeds, and expires next month', {
     expires: 'next month',
-  },
-  {
-    number: '5200828282828210',
-    kind: 'card',
-    name: 'Mastercard',
-    outcome: 'succeeds',
-    first: PAID,
-    renewal: PAID,
-  },
-  {
-    number: '4000000000000002',
-    kind: 'card',
-    name: 'Visa',
-    outcome: 'is declined',
-    first: DECLINED,
-    renewal: DECLINED,
-  },
-  {
-    number: '4000000000009995',
-    kind: 'card',
-    name: 'Visa',
-    outcome: 'has no funds',
-    first: NO_FUNDS,
-    renewal: NO_FUNDS,
-  },
-  {
-    number: '4000000000000341',
-    kind: 'card',
-    name: 'Visa',
-    outcome: 'succeeds now, renewals fail',
-    first: PAID,
-    renewal: DECLINED,
-  },
-  {
-    number: '4000002500003155',
-    kind: 'card',
-    name: 'Visa',
-    outcome: 'needs confirmation by the bank now, not for renewals',
-    first: PAID,
-    renewal: PAID,
+  }),
+  card('5200828282828210', 'Mastercard', 'succeeds'),
+  card('4000000000000002', 'Visa', 'is declined', { first: DECLINED, renewal: DECLINED }),
+  card('4000000000009995', 'Visa', 'has no funds', { first: NO_FUNDS, renewal: NO_FUNDS }),
+  card('4000000000000341', 'Visa', 'succeeds now, renewals fail', { renewal: DECLINED }),
+  card('4000002500003155', 'Visa', 'needs confirmation by the bank now, not for renewals', {
     asks: 'first',
-  },
-  {
-    number: '4000000000003220',
-    kind: 'card',
-    name: 'Visa',
-    outcome: 'needs confirmation by the bank each time, including renewals',
-    first: PAID,
-    renewal: PAID,
+  }),
+  card('4000000000003220', 'Visa', 'needs confirmation by the bank each time, including renewals', {
     asks: 'always',
-  },
-  {
-    number: '4000000000000259',
-    kind: 'card',
-    name: 'Visa',
-    outcome: 'succeeds, then the owner disputes it',
-    first: PAID,
-    renewal: PAID,
-    disputes: true,
-  },
-  {
-    number: '000123456789',
+  }),
+  card('4000000000000259', 'Visa', 'succeeds, then the owner disputes it', { disputes: true }),
+  card('000123456789', 'Bank debit', 'is paid some seconds later', {
     kind: 'us_bank_account',
-    name: 'Bank debit',
-    outcome: 'is paid some seconds later',
     first: { at: 'later', succeeds: true },
-    renewal: PAID,
-  },
-  {
-    number: '000111111116',
+  }),
+  card('000111111116', 'Bank debit', 'fails some seconds later', {
     kind: 'us_bank_account',
-    name: 'Bank debit',
-    outcome: 'fails some seconds later',
     first: { at: 'later', succeeds: false },
     renewal: DECLINED,
-  },
+  }),
 ]
 
 export function cardByNumber(number: string): TestCard | undefined {

@@ -8,20 +8,11 @@ import { inMinorUnits } from '#platform/money.ts'
 import { atomically } from '../database.ts'
 import type { Form } from '../form.ts'
 import { blank } from './blank-fields.ts'
-import { type ProcessorDeps, seconds } from './deps.ts'
+import { type Db, type ProcessorDeps, seconds } from './deps.ts'
 import { stockPromotion } from './discounts.ts'
-import { emit } from './events.ts'
 import { badParameter } from './fault.ts'
 import { get, getExisting, getNamed, newId, put } from './objects.ts'
-import {
-  allowSupported,
-  flag,
-  group,
-  integer,
-  mergeMetadata,
-  optionalText,
-  text,
-} from './parameters.ts'
+import { allowSupported, group, integer, mergeMetadata, optionalText, text } from './parameters.ts'
 
 /**
  * US cents per month. Only the processor knows the prices of plans, so the sandbox invents them, in
@@ -64,11 +55,11 @@ export function stockCatalogue(
     stockPromotion(deps, 'WELCOME10', { name: '10 % off', percent_off: 10 })
     stockPromotion(deps, 'FREE100', { name: '100 % off', percent_off: 100 })
     stockPromotion(deps, 'MINUS20', { name: '$20 off', amount_off: 2_000, currency: 'usd' })
-    const threeMonths = { duration: 'repeating', duration_in_months: 3 } as const
     stockPromotion(deps, 'HALF3', {
       name: '50 % off for three months',
       percent_off: 50,
-      ...threeMonths,
+      duration: 'repeating',
+      duration_in_months: 3,
     })
   })
 }
@@ -82,7 +73,7 @@ function createProduct(
 ): string {
   if (get(deps, id)) return id
   const at = seconds(deps)
-  const product: Stripe.Product = {
+  return put<Stripe.Product>(deps, {
     id,
     ...blank('product'),
     active: true,
@@ -94,8 +85,7 @@ function createProduct(
     type: 'service',
     updated: at,
     ...details,
-  }
-  return put(deps, product).id
+  }).id
 }
 
 type NewPrice = {
@@ -112,7 +102,7 @@ type NewPrice = {
 
 function storePrice(deps: ProcessorDeps, price: NewPrice): Stripe.Price {
   const { id, product, cents, interval } = price
-  const stored: Stripe.Price = {
+  return put<Stripe.Price>(deps, {
     id,
     ...blank('price'),
     active: price.active ?? true,
@@ -132,22 +122,15 @@ function storePrice(deps: ProcessorDeps, price: NewPrice): Stripe.Price {
     type: interval ? 'recurring' : 'one_time',
     unit_amount: cents,
     unit_amount_decimal: decimal(cents),
-  }
-  return put(deps, stored)
+  })
 }
 
 /** Decimals are strings in the API; the SDK converts them to its own type. */
 export const decimal = (cents: number): Stripe.Decimal => String(cents) as unknown as Stripe.Decimal
 
-/**
- * `product` or `product_data`, `currency`, `unit_amount`, `recurring`, `tax_behavior`, `nickname`,
- * `lookup_key`, `metadata`.
- */
 export function createPrice(deps: ProcessorDeps, form: Form): Stripe.Price {
   allowSupported(form, [
-    'active',
     'currency',
-    'lookup_key',
     'metadata',
     'nickname',
     'product',
@@ -156,34 +139,17 @@ export function createPrice(deps: ProcessorDeps, form: Form): Stripe.Price {
     'tax_behavior',
     'unit_amount',
   ])
-  const price = readPriceData(deps, form, (name) => name, flag(form, 'active', true))
-  const named = {
-    ...price,
-    lookup_key: optionalText(form, 'lookup_key'),
+  return put(deps, {
+    ...readPriceData(deps, form, (name) => name, true),
     metadata: mergeMetadata({}, form.metadata),
     nickname: optionalText(form, 'nickname'),
-  }
-  put(deps, named)
-  emit(deps, 'price.created', named)
-  return named
+  })
 }
 
 export function updatePrice(deps: ProcessorDeps, id: string, form: Form): Stripe.Price {
-  allowSupported(form, ['active', 'metadata', 'nickname', 'tax_behavior'])
+  allowSupported(form, ['tax_behavior'])
   const before = getExisting(deps, 'price', id)
-  const behavior = taxBehavior(form, 'tax_behavior', before.tax_behavior)
-  if (before.tax_behavior !== 'unspecified' && behavior !== before.tax_behavior)
-    throw badParameter('tax_behavior', 'You cannot change tax_behavior once it is set.')
-  const after: Stripe.Price = {
-    ...before,
-    active: flag(form, 'active', before.active),
-    metadata: mergeMetadata(before.metadata, form.metadata),
-    nickname: optionalText(form, 'nickname', before.nickname),
-    tax_behavior: behavior,
-  }
-  put(deps, after)
-  emit(deps, 'price.updated', after, { active: before.active })
-  return after
+  return put(deps, { ...before, tax_behavior: taxBehavior(form, 'tax_behavior') })
 }
 
 const readProductDetails = (form: Form) => ({
@@ -248,20 +214,16 @@ function readPriceData(
   })
 }
 
-function taxBehavior(
-  data: Form,
-  param: string,
-  before: Stripe.Price['tax_behavior'] = 'unspecified',
-): Stripe.Price['tax_behavior'] {
-  const word = optionalText(data, 'tax_behavior') ?? before
-  if (word === null || !['exclusive', 'inclusive', 'unspecified'].includes(word))
+function taxBehavior(data: Form, param: string): Stripe.Price['tax_behavior'] {
+  const word = optionalText(data, 'tax_behavior') ?? 'unspecified'
+  if (!['exclusive', 'inclusive', 'unspecified'].includes(word))
     throw badParameter(
       param,
       'Invalid tax_behavior: must be one of exclusive, inclusive, or unspecified',
     )
-  return word
+  return word as Stripe.Price['tax_behavior']
 }
 
-export function productName(deps: Pick<ProcessorDeps, 'db'>, price: Stripe.Price): string {
+export function productName(deps: Db, price: Stripe.Price): string {
   return get<Stripe.Product>(deps, String(price.product))?.name ?? price.id
 }

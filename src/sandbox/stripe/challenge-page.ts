@@ -4,23 +4,17 @@
  */
 import type { FastifyInstance } from 'fastify'
 import { html } from '#platform/http/html.ts'
-import { atomically } from '../database.ts'
 import { money, show } from '../page.ts'
 import { OPEN } from '../route.ts'
 import { showCheckout, successUrl } from './checkout-page.ts'
 import { answerBank, readBankQuestion } from './checkout-payment.ts'
-import type { Courier } from './deliveries.ts'
-import type { ProcessorDeps } from './deps.ts'
-import { field, showFaultsAsPages } from './hosted-page.ts'
+import type { PageDeps } from './deps.ts'
+import { field } from './hosted-page.ts'
 import { showInvoice } from './invoice-page.ts'
 
 type Params = { Params: { id: string } }
 
-const WEBHOOK_PATIENCE_MS = 3_000
-
-export function challengePages(app: FastifyInstance, deps: ProcessorDeps, courier: Courier): void {
-  showFaultsAsPages(app)
-
+export function challengePages(app: FastifyInstance, deps: PageDeps): void {
   app.get<Params>('/confirm/:id', OPEN, (request, reply) => {
     const { id } = request.params
     const { amount, currency } = readBankQuestion(deps, id)
@@ -34,10 +28,9 @@ export function challengePages(app: FastifyInstance, deps: ProcessorDeps, courie
 
   app.post<Params>('/confirm/:id', OPEN, async (request, reply) => {
     const confirms = field(request.body, 'answer') === 'complete'
-    const { session, invoice, refused } = atomically(deps.db, () =>
+    const { session, invoice, refused } = await deps.act(() =>
       answerBank(deps, request.params.id, confirms),
     )
-    await courier.settled(WEBHOOK_PATIENCE_MS)
     if (session && refused === null) return reply.redirect(successUrl(session), 303)
     if (session) return showCheckout(deps, reply, session.id, { refused: refused ?? '' })
     if (invoice && refused !== null) return showInvoice(deps, reply, invoice, refused)

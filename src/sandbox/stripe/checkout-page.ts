@@ -2,7 +2,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Stripe } from 'stripe'
 import { html } from '#platform/http/html.ts'
-import { atomically } from '../database.ts'
 import { money, show } from '../page.ts'
 import { OPEN } from '../route.ts'
 import { cardByNumber } from './cards.ts'
@@ -14,9 +13,8 @@ import {
   removePromotion,
   type Side,
 } from './checkout-sessions.ts'
-import type { Courier } from './deliveries.ts'
-import type { ProcessorDeps } from './deps.ts'
-import { cardChoice, field, showFaultsAsPages } from './hosted-page.ts'
+import type { PageDeps, ProcessorDeps } from './deps.ts'
+import { cardChoice, field } from './hosted-page.ts'
 import { get, getExisting, getSide } from './objects.ts'
 
 type Params = { Params: { id: string } }
@@ -28,25 +26,20 @@ type CheckoutInput = {
   name?: string
 }
 
-/** Longest wait for the webhook before the payer is redirected, as at the real checkout. */
-const WEBHOOK_PATIENCE_MS = 3_000
-
-export function checkoutPages(app: FastifyInstance, deps: ProcessorDeps, courier: Courier): void {
-  showFaultsAsPages(app)
-
+export function checkoutPages(app: FastifyInstance, deps: PageDeps): void {
   app.get<Params>('/pay/:id', OPEN, (request, reply) =>
     showCheckout(deps, reply, request.params.id, {}),
   )
 
-  app.post<Params>('/pay/:id/code', OPEN, (request, reply) => {
+  app.post<Params>('/pay/:id/code', OPEN, async (request, reply) => {
     const code = field(request.body, 'code')
-    const { known } = atomically(deps.db, () => applyPromotion(deps, request.params.id, code))
+    const { known } = await deps.act(() => applyPromotion(deps, request.params.id, code))
     if (!known) return showCheckout(deps, reply, request.params.id, { code })
     return reply.redirect(`/sandbox/pay/${request.params.id}`, 303)
   })
 
-  app.post<Params>('/pay/:id/code/remove', OPEN, (request, reply) => {
-    atomically(deps.db, () => removePromotion(deps, request.params.id))
+  app.post<Params>('/pay/:id/code/remove', OPEN, async (request, reply) => {
+    await deps.act(() => removePromotion(deps, request.params.id))
     return reply.redirect(`/sandbox/pay/${request.params.id}`, 303)
   })
 
@@ -71,7 +64,7 @@ export function checkoutPages(app: FastifyInstance, deps: ProcessorDeps, courier
         refused: 'An email address is needed for the receipt.',
       })
 
-    const paid = atomically(deps.db, () =>
+    const paid = await deps.act(() =>
       paySession(deps, id, {
         card,
         email,
@@ -81,7 +74,6 @@ export function checkoutPages(app: FastifyInstance, deps: ProcessorDeps, courier
       }),
     )
     if ('refused' in paid) return showCheckout(deps, reply, id, { ...input, refused: paid.refused })
-    await courier.settled(WEBHOOK_PATIENCE_MS)
     return reply.redirect('asks' in paid ? paid.asks : successUrl(paid.session), 303)
   })
 }

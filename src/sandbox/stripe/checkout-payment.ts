@@ -7,7 +7,7 @@ import { createCustomer, createTaxId } from './customers.ts'
 import { type ProcessorDeps, seconds } from './deps.ts'
 import { grantDiscount, previewDiscount } from './discounts.ts'
 import { emit } from './events.ts'
-import { Fault } from './fault.ts'
+import { refused } from './fault.ts'
 import {
   createPaidInvoice,
   findIntentId,
@@ -59,10 +59,10 @@ export type Paid = { session: Stripe.Checkout.Session } | { asks: string } | { r
 export function paySession(deps: ProcessorDeps, id: string, payer: Payer): Paid {
   const session = getExisting(deps, 'checkout.session', id)
   if (session.status !== 'open') {
-    throw new Fault(400, {
-      type: 'invalid_request_error',
-      message: `This checkout is ${session.status === 'complete' ? 'paid already' : 'expired'}.`,
-    })
+    throw refused(
+      400,
+      `This checkout is ${session.status === 'complete' ? 'paid already' : 'expired'}.`,
+    )
   }
   if (payer.card && !session.payment_method_types.includes(payer.card.kind))
     return { refused: OTHER_METHOD }
@@ -114,7 +114,6 @@ function payOnce(
           customer,
           description: side.intentDescription,
           metadata: side.intentMetadata,
-          receiptEmail: null,
         })
   if (!payer.card) return { refused: NO_CARD }
   const method = keepMethod(deps, payer.card, customer, payer)
@@ -236,10 +235,7 @@ export function readBankQuestion(
     if (status === 'open' && getSide<Side>(deps, id).payer)
       return { amount: 0, currency: currency ?? 'usd' }
   }
-  throw new Fault(410, {
-    type: 'invalid_request_error',
-    message: 'The bank asks nothing any more.',
-  })
+  throw refused(410, 'The bank asks nothing any more.')
 }
 
 /** Returns the id of the pending confirmation of an open checkout; null when there is none. */
@@ -309,9 +305,7 @@ export function completePaidCheckout(
 
 function answerTrial(deps: ProcessorDeps, id: string, confirms: boolean): BankAnswer {
   const { payer, ...side } = getSide<Side>(deps, id)
-  const session = put(deps, getExisting(deps, 'checkout.session', id), {
-    side,
-  })
+  const session = put(deps, getExisting(deps, 'checkout.session', id), { side })
   if (!payer || !confirms) return { session, invoice: null, refused: NOT_CONFIRMED }
   const done = paySession(deps, id, {
     ...payer,

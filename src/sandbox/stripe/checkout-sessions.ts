@@ -170,11 +170,7 @@ export function expireSession(deps: ProcessorDeps, id: string): Stripe.Checkout.
   const invoice = session.invoice ? get<Stripe.Invoice>(deps, String(session.invoice)) : undefined
   if (invoice?.status === 'open') expireIncomplete(deps, invoice)
   if (session.payment_intent) cancelIntent(deps, String(session.payment_intent))
-  const expired = put(deps, {
-    ...session,
-    status: 'expired',
-    url: null,
-  } as Stripe.Checkout.Session)
+  const expired = put(deps, { ...session, status: 'expired', url: null } as Stripe.Checkout.Session)
   emit(deps, 'checkout.session.expired', expired)
   return expired
 }

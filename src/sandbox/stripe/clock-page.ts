@@ -9,21 +9,14 @@ import { type Html, html } from '#platform/http/html.ts'
 import { time as timeOf } from '../page.ts'
 import { OPEN } from '../route.ts'
 import type { ProcessorDeps } from './deps.ts'
-import { Fault } from './fault.ts'
+import { Fault, refused } from './fault.ts'
 import { toIso } from './hosted-page.ts'
 import { get } from './objects.ts'
 import { addInterval } from './periods.ts'
 import { listSchedule } from './schedule.ts'
-import { changeSettings, readSettings } from './settings.ts'
 import type { TimeTravel } from './time-travel.ts'
 
 const SHOWN_MAX = 8
-const ENDINGS = {
-  cancel: 'is cancelled',
-  unpaid: 'becomes unpaid',
-  past_due: 'stays past due',
-} as const
-
 export function clockRoutes(app: FastifyInstance, deps: ProcessorDeps, time: TimeTravel): void {
   app.get('/processor/clock', OPEN, () => describeClock(deps))
 
@@ -39,19 +32,6 @@ export function clockRoutes(app: FastifyInstance, deps: ProcessorDeps, time: Tim
       if (isForm || !(error instanceof Fault)) throw error
       return reply.code(error.status).send({ error: error.body })
     }
-  })
-
-  app.post('/processor/settings', OPEN, (request, reply) => {
-    const { after_retries: afterRetries, tax_percent: tax } = (request.body ?? {}) as Record<
-      string,
-      unknown
-    >
-    if (typeof afterRetries === 'string' && Object.hasOwn(ENDINGS, afterRetries))
-      changeSettings(deps, { afterRetries: afterRetries as keyof typeof ENDINGS })
-    const taxPercent = Number(tax)
-    if (typeof tax === 'string' && tax !== '' && taxPercent >= 0 && taxPercent <= 100)
-      changeSettings(deps, { taxPercent })
-    return isFormPost(request) ? reply.redirect('/sandbox/processor', 303) : readSettings(deps)
   })
 }
 
@@ -82,17 +62,13 @@ function readDestination(deps: ProcessorDeps, body: unknown): number {
             }) +
           (now % 1_000)
   if (parameters.length !== 1 || !Number.isFinite(at))
-    throw new Fault(400, {
-      type: 'invalid_request_error',
-      message: 'Send one of: to (a time, or `next`), advance_days, advance_months.',
-    })
+    throw refused(400, 'Send one of: to (a time, or `next`), advance_days, advance_months.')
   return at
 }
 
 export function clockCard(deps: ProcessorDeps, time: TimeTravel): Html {
   const moved = Math.round((deps.clock.movedMs?.() ?? 0) / DAY_MS)
   const next = listSchedule(deps).slice(0, SHOWN_MAX)
-  const { afterRetries, taxPercent } = readSettings(deps)
   const press = (name: string, value: string, words: string, kind = 'plain') =>
     html`<form method="post" action="/sandbox/processor/clock"><input type="hidden" name="${name}" value="${value}"><button class="${kind}">${words}</button></form>`
   return html`<section class="card" aria-labelledby="clock"><h2 id="clock">Clock</h2>
@@ -109,8 +85,5 @@ ${
     : html`<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Time</th><th scope="col">Customer</th><th scope="col">Event</th></tr></thead><tbody>
 ${next.map((due) => html`<tr><td class="small">${timeOf(toIso(due.at))}</td><td>${get<Stripe.Customer>(deps, due.customer)?.email ?? due.customer}</td><td>${due.what}</td></tr>`)}</tbody></table></div>`
 }
-<details><summary>Account settings</summary><form method="post" action="/sandbox/processor/settings">
-<div class="field"><label for="after-retries">After the last failed payment retry, the subscription</label><select id="after-retries" name="after_retries">${Object.entries(ENDINGS).map(([value, words]) => html`<option value="${value}"${value === afterRetries ? html` selected` : ''}>${words}</option>`)}</select></div>
-<div class="field"><label for="tax-percent">Tax rate in percent, for sales with tax</label><input id="tax-percent" name="tax_percent" type="number" min="0" max="100" step="0.1" value="${taxPercent}"></div>
-<button class="plain">Save</button></form></details></section>`
+</section>`
 }

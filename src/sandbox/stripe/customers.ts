@@ -3,7 +3,7 @@ import type { Stripe } from 'stripe'
 import type { Form } from '../form.ts'
 import { blank } from './blank-fields.ts'
 import { type ProcessorDeps, seconds } from './deps.ts'
-import { emit } from './events.ts'
+import { emit, save } from './events.ts'
 import { badParameter, missingObject } from './fault.ts'
 import { all, getExisting, newId, put } from './objects.ts'
 import { allowSupported, mergeMetadata, optionalText, text } from './parameters.ts'
@@ -38,26 +38,21 @@ export function createCustomer(deps: ProcessorDeps, form: Form): Stripe.Customer
     preferred_locales: [],
     tax_exempt: 'none',
   }
-  put(deps, customer, { owner: customer.id })
-  emit(deps, 'customer.created', customer)
-  return customer
+  return save(deps, 'customer.created', customer, { owner: customer.id })
 }
 
 export function updateCustomer(deps: ProcessorDeps, id: string, form: Form): Stripe.Customer {
   allowSupported(form, FIELDS)
   const before = getExisting(deps, 'customer', id)
   if (before.deleted as unknown) throw missingObject('customer', id)
-  const customer: Stripe.Customer = {
+  return put<Stripe.Customer>(deps, {
     ...before,
     email: optionalText(form, 'email', before.email),
     name: optionalText(form, 'name', before.name ?? null),
     phone: optionalText(form, 'phone', before.phone ?? null),
     description: optionalText(form, 'description', before.description),
     metadata: mergeMetadata(before.metadata, form.metadata),
-  }
-  put(deps, customer)
-  emit(deps, 'customer.updated', customer, { email: before.email, name: before.name })
-  return customer
+  })
 }
 
 /** Stored as sent: the sandbox does not verify the number. */
@@ -77,22 +72,15 @@ export function createTaxId(deps: ProcessorDeps, customerId: string, form: Form)
     value: text(form, 'value'),
     verification: { status: 'unavailable', verified_address: null, verified_name: null },
   }
-  put(deps, taxId, { owner: customer.id })
-  emit(deps, 'customer.tax_id.created', taxId)
-  return taxId
+  return put(deps, taxId, { owner: customer.id })
 }
 
 /** Live subscriptions end with their customer, as at the real processor. */
-export function deleteCustomer(
-  deps: ProcessorDeps,
-  id: string,
-): { id: string; object: 'customer'; deleted: true } {
+export function deleteCustomer(deps: ProcessorDeps, id: string) {
   const customer = getExisting(deps, 'customer', id)
   for (const subscription of all(deps, 'subscription', id)) {
     if (subscription.status !== 'canceled') cancelNow(deps, subscription.id)
   }
-  const gone = { id, object: 'customer', deleted: true } as const
-  put(deps, gone)
   emit(deps, 'customer.deleted', customer)
-  return gone
+  return put(deps, { id, object: 'customer', deleted: true } as const)
 }

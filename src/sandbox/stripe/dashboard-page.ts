@@ -6,57 +6,47 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Stripe } from 'stripe'
 import { html } from '#platform/http/html.ts'
 import { inMinorUnits } from '#platform/money.ts'
-import { atomically } from '../database.ts'
 import { notFound, show, time as timeOf } from '../page.ts'
 import { OPEN } from '../route.ts'
 import { settle } from './checkout-payment.ts'
 import { clockCard, clockRoutes } from './clock-page.ts'
-import { type Courier, listDeliveries, resend } from './deliveries.ts'
-import type { ProcessorDeps } from './deps.ts'
-import { closeDispute, findDispute, openDispute, reinstateDispute } from './disputes.ts'
-import { Fault, missingObject } from './fault.ts'
-import { badge, field, showFaultsAsPages, toIso } from './hosted-page.ts'
+import { listDeliveries, resend } from './deliveries.ts'
+import type { PageDeps, ProcessorDeps } from './deps.ts'
+import { closeDispute, openDispute, reinstateDispute, requireDispute } from './disputes.ts'
+import { missingObject, refused } from './fault.ts'
+import { badge, field, toIso } from './hosted-page.ts'
 import type { StoredEvent } from './objects.ts'
 import { all, get, getExisting } from './objects.ts'
 import { paymentTable } from './payment-table.ts'
-import { createRefund, failRefund, listCharges } from './payments.ts'
+import { createRefund, failRefund } from './payments.ts'
 import { createPortalSession } from './portal-sessions.ts'
 import { hasEnded } from './subscriptions.ts'
 import type { TimeTravel } from './time-travel.ts'
 
 const SHOWN_MAX = 50
-const WEBHOOK_PATIENCE_MS = 3_000
+type Act = (deps: ProcessorDeps, charge: Stripe.Charge, form: unknown) => unknown
 
 /** The effect of each button on a payment. */
-const ACTIONS: Record<string, (deps: ProcessorDeps, charge: Stripe.Charge, form: unknown) => void> =
-  {
-    refund: (deps, charge, form) => {
-      const units = field(form, 'units')
-      const minor = inMinorUnits(Number(units), charge.currency)
-      if (units !== '' && !Number.isFinite(minor))
-        throw new Fault(400, {
-          type: 'invalid_request_error',
-          message: `'${units}' is not an amount.`,
-        })
-      createRefund(deps, { charge: charge.id, ...(units === '' ? {} : { amount: String(minor) }) })
-    },
-    'fail-refund': failRefund,
-    dispute: (deps, charge) => void openDispute(deps, charge.id),
-    lose: (deps, charge) => void closeDispute(deps, findDispute(deps, charge.id)?.id ?? '', 'lost'),
-    win: (deps, charge) => void closeDispute(deps, findDispute(deps, charge.id)?.id ?? '', 'won'),
-    reinstate: (deps, charge) =>
-      void reinstateDispute(deps, findDispute(deps, charge.id)?.id ?? ''),
-    settle: (deps, charge) => settle(deps, String(charge.payment_intent), true),
-    bounce: (deps, charge) => settle(deps, String(charge.payment_intent), false),
-  }
+const ACTIONS: Record<string, Act> = {
+  refund: (deps, charge, form) => {
+    const units = field(form, 'units')
+    const minor = inMinorUnits(Number(units), charge.currency)
+    if (units !== '' && !Number.isFinite(minor)) throw refused(400, `'${units}' is not an amount.`)
+    return createRefund(deps, {
+      charge: charge.id,
+      ...(units === '' ? {} : { amount: String(minor) }),
+    })
+  },
+  'fail-refund': failRefund,
+  dispute: (deps, charge) => openDispute(deps, charge.id),
+  lose: (deps, charge) => closeDispute(deps, requireDispute(deps, charge), 'lost'),
+  win: (deps, charge) => closeDispute(deps, requireDispute(deps, charge), 'won'),
+  reinstate: (deps, charge) => reinstateDispute(deps, requireDispute(deps, charge)),
+  settle: (deps, charge) => settle(deps, String(charge.payment_intent), true),
+  bounce: (deps, charge) => settle(deps, String(charge.payment_intent), false),
+}
 
-export function dashboardPages(
-  app: FastifyInstance,
-  deps: ProcessorDeps,
-  courier: Courier,
-  time: TimeTravel,
-): void {
-  showFaultsAsPages(app)
+export function dashboardPages(app: FastifyInstance, deps: PageDeps, time: TimeTravel): void {
   clockRoutes(app, deps, time)
 
   app.get('/processor', OPEN, (_request, reply) => showDesk(deps, reply, time))
@@ -68,8 +58,7 @@ export function dashboardPages(
       const act = ACTIONS[request.params.action]
       if (!act) throw missingObject('action', request.params.action)
       const charge = getExisting(deps, 'charge', request.params.id)
-      atomically(deps.db, () => act(deps, charge, request.body))
-      await courier.settled(WEBHOOK_PATIENCE_MS)
+      await deps.act(() => act(deps, charge, request.body))
       const back = field(request.body, 'back')
       return reply.redirect(/^\/sandbox\/[\w/]+$/.test(back) ? back : '/sandbox/processor', 303)
     },
@@ -78,8 +67,8 @@ export function dashboardPages(
   app.post<{ Params: { id: string } }>(
     '/processor/customers/:id/portal',
     OPEN,
-    (request, reply) => {
-      const portal = atomically(deps.db, () =>
+    async (request, reply) => {
+      const portal = await deps.act(() =>
         createPortalSession(deps, { customer: request.params.id }, ''),
       )
       return reply.redirect(portal.url, 303)
@@ -99,7 +88,6 @@ export function dashboardPages(
     async (request, reply) => {
       const event = getExisting(deps, 'event', request.params.id)
       resend(deps, event.id)
-      await courier.settled(WEBHOOK_PATIENCE_MS)
       return reply.redirect(`/sandbox/processor/events/${event.id}`, 303)
     },
   )
@@ -124,7 +112,7 @@ ${customers.map((customer) => {
 <td><form method="post" action="/sandbox/processor/customers/${customer.id}/portal"><button class="plain">Open</button></form></td></tr>`
 })}</tbody></table></div>`
 }</section>
-<section class="card" aria-labelledby="payments"><h2 id="payments">Payments</h2>${paymentTable(deps, listCharges(deps).slice(0, SHOWN_MAX), '/sandbox/processor')}</section>
+<section class="card" aria-labelledby="payments"><h2 id="payments">Payments</h2>${paymentTable(deps, all(deps, 'charge').slice(0, SHOWN_MAX), '/sandbox/processor')}</section>
 <section class="card" aria-labelledby="events"><h2 id="events">Events</h2>
 ${
   events.length === 0

@@ -4,7 +4,7 @@
  * clock, so that a moved clock never floods the product.
  */
 import { createHmac } from 'node:crypto'
-import { type Endpoint, type ProcessorDeps, seconds } from './deps.ts'
+import { type Db, type Endpoint, type ProcessorDeps, seconds } from './deps.ts'
 import type { StoredEvent } from './objects.ts'
 import { get } from './objects.ts'
 
@@ -111,7 +111,7 @@ export function startCourier(deps: CourierDeps): Courier {
 }
 
 /** Returns due deliveries in the order in which their events were created. */
-function findDueDeliveries({ db }: Pick<ProcessorDeps, 'db'>, now: number): Delivery[] {
+function findDueDeliveries({ db }: Db, now: number): Delivery[] {
   return db
     .prepare(
       `select d.* from stripe_deliveries d join stripe_objects o on o.id = d.event_id
@@ -121,11 +121,7 @@ function findDueDeliveries({ db }: Pick<ProcessorDeps, 'db'>, now: number): Deli
 }
 
 /** Several processes may share the file: the one that advances the due time makes the attempt. */
-function claim(
-  { db }: Pick<ProcessorDeps, 'db'>,
-  { event_id, endpoint, due_ms }: Delivery,
-  now: number,
-): boolean {
+function claim({ db }: Db, { event_id, endpoint, due_ms }: Delivery, now: number): boolean {
   const { changes } = db
     .prepare(
       `update stripe_deliveries set due_ms = ? where event_id = ? and endpoint = ? and state = 'due' and due_ms = ?`,
@@ -199,14 +195,14 @@ export function signPayload(payload: string, secret: string, at: number): string
   return `t=${at},v1=${createHmac('sha256', secret).update(`${at}.${payload}`).digest('hex')}`
 }
 
-export function listDeliveries({ db }: Pick<ProcessorDeps, 'db'>, eventId: string): Delivery[] {
+export function listDeliveries({ db }: Db, eventId: string): Delivery[] {
   return db
     .prepare('select * from stripe_deliveries where event_id = ? order by endpoint')
     .all(eventId) as Delivery[]
 }
 
 /** True when every endpoint has answered 2xx. */
-export function wasDelivered(deps: Pick<ProcessorDeps, 'db'>, eventId: string): boolean {
+export function wasDelivered(deps: Db, eventId: string): boolean {
   return listDeliveries(deps, eventId).every((delivery) => delivery.state === 'delivered')
 }
 

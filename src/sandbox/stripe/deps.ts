@@ -19,6 +19,12 @@ export type ProcessorDeps = {
   wake: () => void
 }
 
+/** The dependency of functions that only read. */
+export type Db = Pick<ProcessorDeps, 'db'>
+
+/** `act` runs a button's work in one transaction, and waits for its webhooks. */
+export type PageDeps = ProcessorDeps & { act: <T>(work: () => T) => Promise<T> }
+
 export const API_VERSION = '2026-09-30.endive'
 
 /** Unix seconds, as the processor's API counts time. */

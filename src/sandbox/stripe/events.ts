@@ -1,4 +1,7 @@
-/** Stores an event and its deliveries in the transaction of each change. */
+/**
+ * Stores an event and its deliveries in the transaction of each change. The sandbox sends only the
+ * events that the product subscribes to or shows.
+ */
 import type { Stripe } from 'stripe'
 import { API_VERSION, type ProcessorDeps, seconds } from './deps.ts'
 import { newId, put, type StoredEvent, type StripeObject } from './objects.ts'
@@ -27,4 +30,18 @@ export function emit<T extends StripeObject>(
   for (const { name } of deps.endpoints()) insert.run(event.id, name, Date.now())
   deps.wake()
   return event
+}
+
+type More = { owner?: string; side?: object; previous?: object }
+
+/** Stores a changed object and announces it. */
+export function save<T extends StripeObject>(
+  deps: ProcessorDeps,
+  type: Stripe.Event.Type,
+  object: T,
+  { previous, ...more }: More = {},
+): T {
+  put(deps, object, more)
+  emit(deps, type, object, previous)
+  return object
 }

@@ -1,6 +1,6 @@
 /**
  * Implements `expand[]`: replaces ids by their objects along dotted paths, through lists with
- * `data.`, to the processor's maximum depth.
+ * `data.`.
  */
 import type { Stripe } from 'stripe'
 import { listLineItems } from './checkout-sessions.ts'
@@ -10,21 +10,12 @@ import { badParameter } from './fault.ts'
 import { listPayments } from './invoices.ts'
 import { get, type StripeObject } from './objects.ts'
 
-const DEPTH_MAX = 4
-
 type Node = Record<string, unknown>
 
 export function expandObject<T>(deps: ProcessorDeps, value: T, paths: readonly string[]): T {
   const copy = structuredClone(value) as Node
   for (const path of paths) {
-    const segments = path.split('.')
-    if (segments.length > DEPTH_MAX + 1)
-      throw badParameter(
-        'expand',
-        'You cannot expand more than 4 levels of a property.',
-        'expand_max_depth',
-      )
-    walk(deps, copy, segments, path)
+    walk(deps, copy, path.split('.'), path)
   }
   return copy as T
 }

@@ -3,7 +3,7 @@ export class Fault extends Error {
   readonly status: number
   readonly body: {
     type: string
-    code?: string
+    code?: string | undefined
     message: string
     param?: string
     decline_code?: string
@@ -16,6 +16,10 @@ export class Fault extends Error {
     this.body = body
   }
 }
+
+/** A request that the processor refuses with this message. */
+export const refused = (status: number, message: string, code?: string) =>
+  new Fault(status, { type: 'invalid_request_error', code, message })
 
 export const missingObject = (what: string, id: string, param = 'id') =>
   new Fault(404, {

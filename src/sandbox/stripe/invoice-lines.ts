@@ -1,7 +1,7 @@
 /** The lines of an invoice, with discounts and taxes. */
 import type { Stripe } from 'stripe'
 import { decimal, productName } from './catalogue.ts'
-import type { ProcessorDeps } from './deps.ts'
+import type { Db, ProcessorDeps } from './deps.ts'
 import { computeDiscount, findCoupon } from './discounts.ts'
 import { newId } from './objects.ts'
 import { computeTax, type Tax, type TaxTerms, toTaxLines } from './tax.ts'
@@ -46,7 +46,7 @@ export type Priced = { line: Line; off: { discount: string; amount: number }[]; 
  * amounts. Tax applies to the rest.
  */
 export function priceLines(
-  deps: Pick<ProcessorDeps, 'db'>,
+  deps: Db,
   lines: readonly Line[],
   discounts: readonly Stripe.Discount[],
   terms: TaxTerms | null,

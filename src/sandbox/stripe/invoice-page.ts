@@ -2,16 +2,14 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Stripe } from 'stripe'
 import { type Html, html } from '#platform/http/html.ts'
-import { atomically } from '../database.ts'
 import { money, show, time } from '../page.ts'
 import { OPEN } from '../route.ts'
 import { cardByNumber, describeMethod, keepMethod } from './cards.ts'
 import { completePaidCheckout } from './checkout-payment.ts'
-import type { Courier } from './deliveries.ts'
-import type { ProcessorDeps } from './deps.ts'
-import { Fault } from './fault.ts'
-import { badge, cardChoice, field, showFaultsAsPages, toIso } from './hosted-page.ts'
-import { invoicePdf } from './invoice-pdf.ts'
+import type { PageDeps, ProcessorDeps } from './deps.ts'
+import { refused } from './fault.ts'
+import { badge, cardChoice, field, toIso } from './hosted-page.ts'
+import { describeTax, invoicePdf } from './invoice-pdf.ts'
 import { findIntentId } from './invoices.ts'
 import { get, getExisting } from './objects.ts'
 import { defaultMethod, setDefaultMethod } from './payment-methods.ts'
@@ -20,11 +18,7 @@ import { retryInvoice } from './subscriptions.ts'
 
 type Params = { Params: { id: string } }
 
-const WEBHOOK_PATIENCE_MS = 3_000
-
-export function invoicePages(app: FastifyInstance, deps: ProcessorDeps, courier: Courier): void {
-  showFaultsAsPages(app)
-
+export function invoicePages(app: FastifyInstance, deps: PageDeps): void {
   app.get<Params>('/invoices/:id', OPEN, (request, reply) =>
     showInvoice(deps, reply, request.params.id, null),
   )
@@ -49,8 +43,7 @@ ${refunded > 0 ? html`<div class="between"><span>Refunded</span><span class="amo
 
   app.post<Params>('/invoices/:id', OPEN, async (request, reply) => {
     const { id } = request.params
-    const attempt = atomically(deps.db, () => payInvoice(deps, id, field(request.body, 'card')))
-    await courier.settled(WEBHOOK_PATIENCE_MS)
+    const attempt = await deps.act(() => payInvoice(deps, id, field(request.body, 'card')))
     if (attempt.status === 'failed') return showInvoice(deps, reply, id, attempt.error.message)
     const next = attempt.status === 'requires_action' ? attempt.url : `/sandbox/invoices/${id}`
     return reply.redirect(next, 303)
@@ -60,16 +53,9 @@ ${refunded > 0 ? html`<div class="between"><span>Refunded</span><span class="amo
 /** A different card replaces the card on file. */
 function payInvoice(deps: ProcessorDeps, id: string, number: string): Attempt {
   const invoice = getExisting(deps, 'invoice', id)
-  if (invoice.status !== 'open')
-    throw new Fault(400, {
-      type: 'invalid_request_error',
-      message: `This invoice is ${invoice.status}.`,
-    })
+  if (invoice.status !== 'open') throw refused(400, `This invoice is ${invoice.status}.`)
   if (findPayment(deps, id)?.status === 'processing')
-    throw new Fault(400, {
-      type: 'invalid_request_error',
-      message: 'This invoice is being paid: its bank is asked.',
-    })
+    throw refused(400, 'This invoice is being paid: its bank is asked.')
   const customer = getExisting(deps, 'customer', String(invoice.customer))
   const card = cardByNumber(number)
   const { email, name = null } = customer
@@ -105,7 +91,7 @@ export function showInvoice(
 ${invoice.lines.data.map((line) => row(line.description, line.amount))}
 <hr class="quiet">
 ${off > 0 ? row('Discount', -off) : ''}
-${(invoice.total_taxes ?? []).map((tax) => row(tax.taxability_reason === 'reverse_charge' ? 'Tax (reverse charge)' : tax.tax_behavior === 'inclusive' ? 'Tax (included)' : 'Tax', tax.amount))}
+${(invoice.total_taxes ?? []).map((tax) => row(describeTax(tax), tax.amount))}
 ${row(html`<strong>Total</strong>`, invoice.total)}
 ${row('Amount due', invoice.amount_remaining)}
 ${invoice.status === 'draft' ? '' : html`<p><a href="/sandbox/invoices/${id}/pdf">Download the PDF</a></p>`}

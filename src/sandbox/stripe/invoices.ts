@@ -1,6 +1,6 @@
 /** Invoices: of a subscription's periods and changes, and of one-time sales. */
 import type { Stripe } from 'stripe'
-import { type ProcessorDeps, seconds } from './deps.ts'
+import { type Db, type ProcessorDeps, seconds } from './deps.ts'
 import { removeUsedDiscounts } from './discounts.ts'
 import { emit } from './events.ts'
 import { type Line, lineItem, priceLines } from './invoice-lines.ts'
@@ -79,10 +79,7 @@ export function buildInvoice(
     customer_email: customer.email,
     customer_name: customer.name ?? null,
     customer_phone: customer.phone ?? null,
-    customer_tax_ids: all(deps, 'tax_id', customer.id).map(({ type, value }) => ({
-      type,
-      value,
-    })),
+    customer_tax_ids: all(deps, 'tax_id', customer.id).map(({ type, value }) => ({ type, value })),
     discounts: bill.discounts.map((one) => one.id),
     ending_balance: customer.balance + credit,
     lines: {
@@ -122,7 +119,6 @@ export function createInvoice(deps: ProcessorDeps, bill: Bill): Stripe.Invoice {
   const id = newId('in')
   const draft = buildInvoice(deps, bill, id)
   put(deps, draft, { owner: bill.customer })
-  emit(deps, 'invoice.created', draft)
   return finalize(deps, draft)
 }
 
@@ -139,7 +135,6 @@ export function createPaidInvoice(
   }
   const due = { ...draft, amount_due: draft.total, amount_remaining: draft.total }
   put(deps, due, { owner: bill.customer })
-  emit(deps, 'invoice.created', due)
   return markPaid(deps, finalize(deps, due, intent ?? undefined).id)
 }
 
@@ -150,7 +145,6 @@ export function createDraft(deps: ProcessorDeps, bill: Bill): Stripe.Invoice {
     { ...buildInvoice(deps, bill, newId('in')), auto_advance: false },
     { owner: bill.customer },
   )
-  emit(deps, 'invoice.created', draft)
   return draft
 }
 
@@ -179,7 +173,6 @@ function finalize(deps: ProcessorDeps, draft: Stripe.Invoice, intent?: string): 
   put({ db }, open)
   spendDiscounts(deps, open)
   if (open.amount_due > 0) addPayment(deps, open, intent)
-  emit(deps, 'invoice.finalized', open)
   return open
 }
 
@@ -202,7 +195,6 @@ function addPayment(deps: ProcessorDeps, invoice: Stripe.Invoice, known?: string
             ? 'Subscription creation'
             : 'Subscription update',
         metadata: {},
-        receiptEmail: null,
       })
   const payment: Stripe.InvoicePayment = {
     id: newId('inpay'),
@@ -274,7 +266,6 @@ export function markPaid(deps: ProcessorDeps, invoiceId: string): Stripe.Invoice
     })
   }
   emit(deps, 'invoice.paid', paid)
-  emit(deps, 'invoice.payment_succeeded', paid)
   return paid
 }
 
@@ -327,18 +318,15 @@ export function voidInvoice(deps: ProcessorDeps, invoiceId: string): void {
   emit(deps, 'invoice.voided', voided)
 }
 
-export const listPayments = ({ db }: Pick<ProcessorDeps, 'db'>, invoiceId: string) =>
+export const listPayments = ({ db }: Db, invoiceId: string) =>
   all({ db }, 'invoice_payment', invoiceId)
 
-export function findIntentId(deps: Pick<ProcessorDeps, 'db'>, invoiceId: string): string {
+export function findIntentId(deps: Db, invoiceId: string): string {
   return String(listPayments(deps, invoiceId)[0]?.payment.payment_intent ?? '')
 }
 
 /** Returns the invoice of a payment intent, if any. */
-export function findInvoiceByIntent(
-  deps: Pick<ProcessorDeps, 'db'>,
-  intentId: string,
-): Stripe.Invoice | undefined {
+export function findInvoiceByIntent(deps: Db, intentId: string): Stripe.Invoice | undefined {
   const payment = all(deps, 'invoice_payment').find(
     (one) => one.payment.payment_intent === intentId,
   )

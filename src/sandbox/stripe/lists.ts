@@ -1,10 +1,10 @@
 /**
  * Lists objects, newest first. Parameters: `limit` 1 to 100 (default 10), `starting_after` with an
- * id, `created[gte|gt|lte|lt]`.
+ * id, `created[gte|lt]`.
  */
 import type { Form } from '../form.ts'
 import { badParameter, badReference } from './fault.ts'
-import { group, integer, optionalText } from './parameters.ts'
+import { allowOnly, group, integer, optionalText } from './parameters.ts'
 
 export type List<T> = { object: 'list'; data: T[]; has_more: boolean; url: string }
 
@@ -37,14 +37,11 @@ function findIndex(items: readonly { id: string }[], id: string, param: string):
 
 function createdFilter(form: Form): (item: object) => boolean {
   const bounds = group(form, 'created')
-  const [gte, gt, lte, lt] = ['gte', 'gt', 'lte', 'lt'].map((name) => integer(bounds, name))
+  allowOnly(bounds, ['gte', 'lt'])
+  const from = integer(bounds, 'gte') ?? 0
+  const until = integer(bounds, 'lt') ?? Number.POSITIVE_INFINITY
   return (item) => {
     const { created = 0 } = item as { created?: number }
-    return !(
-      (gte !== undefined && created < gte) ||
-      (gt !== undefined && created <= gt) ||
-      (lte !== undefined && created > lte) ||
-      (lt !== undefined && created >= lt)
-    )
+    return created >= from && created < until
   }
 }

@@ -61,7 +61,7 @@ export function findLiveSubscriptions(db: SandboxDatabase): Stripe.Subscription[
 }
 
 /** Returns the events of these types that were stored after a position, oldest first. */
-export function findEventsAfter(
+export function findNewEvents(
   db: SandboxDatabase,
   seq: number,
   types: readonly string[],

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import type { Stripe } from 'stripe'
-import type { ProcessorDeps } from './deps.ts'
+import type { Db } from './deps.ts'
 import { badReference, missingObject } from './fault.ts'
 
 export type StripeObject = { id: string; object: string }
@@ -45,8 +45,6 @@ export type Stored = {
 }
 export type Kind = keyof Stored
 
-type Deps = Pick<ProcessorDeps, 'db'>
-
 type Kept = { body: string; side: string }
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
@@ -63,7 +61,7 @@ export function newId(prefix: string): string {
 
 /** Creates or replaces an object. Omitted `owner` (a customer) and `side` stay unchanged. */
 export function put<T extends StripeObject>(
-  { db }: Deps,
+  { db }: Db,
   object: T,
   more: { owner?: string | null; side?: object } = {},
 ): T {
@@ -80,18 +78,18 @@ export function put<T extends StripeObject>(
   return object
 }
 
-export function get<T extends StripeObject>({ db }: Deps, id: string): T | undefined {
+export function get<T extends StripeObject>({ db }: Db, id: string): T | undefined {
   const row = db.prepare('select body from stripe_objects where id = ?').get(id) as Kept | undefined
   return row && (JSON.parse(row.body) as T)
 }
 
-export function getSide<S extends object>({ db }: Deps, id: string): S {
+export function getSide<S extends object>({ db }: Db, id: string): S {
   const row = db.prepare('select side from stripe_objects where id = ?').get(id) as Kept | undefined
   return JSON.parse(row?.side ?? '{}') as S
 }
 
 /** @throws Fault 404 `No such customer: 'cus_…'` for a missing object or one of another kind. */
-export function getExisting<K extends Kind>(deps: Deps, object: K, id: string): Stored[K] {
+export function getExisting<K extends Kind>(deps: Db, object: K, id: string): Stored[K] {
   const found = get<Stored[K]>(deps, id)
   if (found?.object !== object) throw missingObject(object.replace('.', ' '), id)
   return found
@@ -99,7 +97,7 @@ export function getExisting<K extends Kind>(deps: Deps, object: K, id: string): 
 
 /** Like `getExisting` for an id in a parameter: throws 400 with that parameter. */
 export function getNamed<K extends Kind>(
-  deps: Deps,
+  deps: Db,
   object: K,
   id: string,
   param: string,
@@ -110,7 +108,7 @@ export function getNamed<K extends Kind>(
 }
 
 /** Returns all objects of a kind, or those of one owner, newest first. */
-export function all<K extends Kind>({ db }: Deps, object: K, owner?: string): Stored[K][] {
+export function all<K extends Kind>({ db }: Db, object: K, owner?: string): Stored[K][] {
   const rows = (
     owner === undefined
       ? db.prepare('select body from stripe_objects where object = ? order by seq desc').all(object)
@@ -125,7 +123,7 @@ export function all<K extends Kind>({ db }: Deps, object: K, owner?: string): St
 
 /** Returns the newest object of a kind for which `fits` is true. */
 export function findNewest<K extends Kind>(
-  deps: Deps,
+  deps: Db,
   object: K,
   fits: (item: Stored[K]) => boolean,
 ): Stored[K] | undefined {

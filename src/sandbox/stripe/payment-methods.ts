@@ -1,7 +1,7 @@
 /** Selects the payment method of a charge without the customer's presence. */
 import type { Stripe } from 'stripe'
 import { cardByNumber, keepMethod } from './cards.ts'
-import type { ProcessorDeps } from './deps.ts'
+import type { Db, ProcessorDeps } from './deps.ts'
 import { emit } from './events.ts'
 import { all, get, getExisting, put } from './objects.ts'
 
@@ -22,9 +22,6 @@ export function setDefaultMethod(
       default_payment_method: subscription.default_payment_method,
     })
   }
-  emit(deps, 'customer.updated', getExisting(deps, 'customer', customerId), {
-    invoice_settings: before,
-  })
 }
 
 /** Replaces the card on file. Returns the reason when it is declined, otherwise null. */
@@ -37,17 +34,14 @@ export function changeCard(deps: ProcessorDeps, customerId: string, number: stri
   return null
 }
 
-export function defaultMethod(
-  deps: Pick<ProcessorDeps, 'db'>,
-  customerId: string,
-): Stripe.PaymentMethod | undefined {
+export function defaultMethod(deps: Db, customerId: string): Stripe.PaymentMethod | undefined {
   const customer = get<Stripe.Customer>(deps, customerId)
   const id = customer?.invoice_settings?.default_payment_method
   return typeof id === 'string' ? get<Stripe.PaymentMethod>(deps, id) : undefined
 }
 
 export function findMethod(
-  deps: Pick<ProcessorDeps, 'db'>,
+  deps: Db,
   subscription: Stripe.Subscription,
 ): Stripe.PaymentMethod | undefined {
   const id = subscription.default_payment_method

@@ -6,8 +6,8 @@ import { blank } from './blank-fields.ts'
 import { findCard, type Outcome } from './cards.ts'
 import { type ProcessorDeps, seconds } from './deps.ts'
 import { openDispute } from './disputes.ts'
-import { emit } from './events.ts'
-import { badParameter, Fault } from './fault.ts'
+import { save } from './events.ts'
+import { badParameter, type Fault, refused } from './fault.ts'
 import { all, get, getExisting, getNamed, newId, put } from './objects.ts'
 import { allowOnly, integer, mergeMetadata, optionalText } from './parameters.ts'
 
@@ -17,7 +17,6 @@ export type NewIntent = {
   customer: string | null
   description: string | null
   metadata: Record<string, string>
-  receiptEmail: string | null
 }
 
 const SETTLES_AFTER_MS = 8_000
@@ -27,25 +26,19 @@ export function createIntent(deps: ProcessorDeps, wanted: NewIntent): Stripe.Pay
   const intent: Stripe.PaymentIntent = {
     id,
     ...blank('payment_intent'),
-    amount: wanted.amount,
+    ...wanted,
     amount_capturable: 0,
     amount_received: 0,
     capture_method: 'automatic_async',
     client_secret: `${id}_secret_${newId('x').slice(2)}`,
     confirmation_method: 'automatic',
     created: seconds(deps),
-    currency: wanted.currency,
-    customer: wanted.customer,
-    description: wanted.description,
-    metadata: wanted.metadata,
     payment_method_options: {},
     payment_method_types: ['card', 'us_bank_account'],
-    receipt_email: wanted.receiptEmail,
+    receipt_email: null,
     status: 'requires_payment_method',
   }
-  put(deps, intent, { owner: wanted.customer ?? '' })
-  emit(deps, 'payment_intent.created', intent)
-  return intent
+  return put(deps, intent, { owner: wanted.customer ?? '' })
 }
 
 /**
@@ -75,20 +68,15 @@ export function attemptPayment(
     return requireConfirmation(deps, intent, method)
   if (outcome.at === 'later') {
     const charge = createCharge(deps, intent, method, 'pending')
-    const processing: Stripe.PaymentIntent = {
+    put(deps, {
       ...intent,
       status: 'processing',
       payment_method: method.id,
       latest_charge: charge.id,
-    }
-    put(deps, processing)
+    })
     deps.db
-      .prepare(
-        'insert into stripe_settlements (payment_intent, due_ms, outcome) values (?, ?, ?) on conflict do nothing',
-      )
+      .prepare('insert or ignore into stripe_settlements values (?, ?, ?)')
       .run(intent.id, Date.now() + SETTLES_AFTER_MS, outcome.succeeds ? 'succeeded' : 'failed')
-    emit(deps, 'payment_intent.processing', processing)
-    emit(deps, 'charge.pending', charge)
     return { status: 'processing' }
   }
 
@@ -104,15 +92,13 @@ function requireConfirmation(
   method: Stripe.PaymentMethod,
 ): Attempt {
   const url = `${deps.origin()}/sandbox/confirm/${intent.id}`
-  const intentAtBank: Stripe.PaymentIntent = {
+  put(deps, {
     ...intent,
     status: 'requires_action',
     payment_method: method.id,
     last_payment_error: null,
     next_action: { type: 'redirect_to_url', redirect_to_url: { return_url: null, url } },
-  }
-  put(deps, intentAtBank)
-  emit(deps, 'payment_intent.requires_action', intentAtBank)
+  })
   return { status: 'requires_action', url }
 }
 
@@ -133,21 +119,24 @@ export function confirmIntent(
     )
   const method = getExisting(deps, 'payment_method', String(intent.payment_method))
   if (confirms) return succeed(deps, intent, createCharge(deps, intent, method, 'succeeded'))
-  const error = {
-    type: 'card_error',
-    code: 'payment_intent_authentication_failure',
-    message: NOT_CONFIRMED,
-  }
-  const failed = {
+  const error = { code: 'payment_intent_authentication_failure', message: NOT_CONFIRMED }
+  return failIntent(deps, intent, error, method)
+}
+
+/** A failed payment waits for another method. */
+function failIntent(
+  deps: ProcessorDeps,
+  intent: Stripe.PaymentIntent,
+  error: object,
+  method?: Stripe.PaymentMethod,
+): Stripe.PaymentIntent {
+  return put(deps, {
     ...intent,
     status: 'requires_payment_method',
     payment_method: null,
     next_action: null,
-    last_payment_error: { ...error, payment_method: method },
-  } as Stripe.PaymentIntent
-  put(deps, failed)
-  emit(deps, 'payment_intent.payment_failed', failed)
-  return failed
+    last_payment_error: { type: 'card_error', ...error, payment_method: method },
+  } as Stripe.PaymentIntent)
 }
 
 /**
@@ -156,15 +145,13 @@ export function confirmIntent(
 export function cancelIntent(deps: ProcessorDeps, intentId: string): void {
   const intent = get<Stripe.PaymentIntent>(deps, intentId)
   if (intent?.status !== 'requires_action' && intent?.status !== 'requires_payment_method') return
-  const canceled: Stripe.PaymentIntent = {
+  put(deps, {
     ...intent,
     status: 'canceled',
     canceled_at: seconds(deps),
     cancellation_reason: 'abandoned',
     next_action: null,
-  }
-  put(deps, canceled)
-  emit(deps, 'payment_intent.canceled', canceled)
+  })
 }
 
 /** Settles or rejects the pending charge of a bank debit. */
@@ -186,31 +173,17 @@ export function settleIntent(
       amount_captured: pending.amount,
       balance_transaction: recordCharge(deps, pending),
     }
-    put(deps, charge)
-    return succeed(deps, intent, charge)
+    return succeed(deps, intent, put(deps, charge))
   }
-  const words = {
-    code: 'payment_failed',
-    message: 'The customer’s bank account could not be debited.',
-  }
-  const charge: Stripe.Charge = {
+  const [code, message] = ['payment_failed', 'The customer’s bank account could not be debited.']
+  put(deps, {
     ...pending,
     status: 'failed',
     paid: false,
-    failure_code: words.code,
-    failure_message: words.message,
-  }
-  put(deps, charge)
-  emit(deps, 'charge.failed', charge)
-  const failed = {
-    ...intent,
-    status: 'requires_payment_method',
-    payment_method: null,
-    last_payment_error: { type: 'card_error', ...words },
-  }
-  put(deps, failed)
-  emit(deps, 'payment_intent.payment_failed', failed)
-  return failed as Stripe.PaymentIntent
+    failure_code: code,
+    failure_message: message,
+  })
+  return failIntent(deps, intent, { code, message })
 }
 
 function succeed(
@@ -218,7 +191,7 @@ function succeed(
   intent: Stripe.PaymentIntent,
   charge: Stripe.Charge,
 ): Stripe.PaymentIntent {
-  const paid: Stripe.PaymentIntent = {
+  return save(deps, 'payment_intent.succeeded', {
     ...intent,
     status: 'succeeded',
     amount_received: intent.amount,
@@ -226,11 +199,7 @@ function succeed(
     latest_charge: charge.id,
     last_payment_error: null,
     next_action: null,
-  }
-  put(deps, paid)
-  emit(deps, 'charge.succeeded', charge)
-  emit(deps, 'payment_intent.succeeded', paid)
-  return paid
+  })
 }
 
 function fail(
@@ -240,23 +209,21 @@ function fail(
   why: Outcome & { at: 'never' },
 ): Attempt {
   const charge = createCharge(deps, intent, method, 'failed', why)
-  const error = {
-    type: 'card_error',
-    code: why.code,
-    decline_code: why.declineCode,
-    message: why.message,
-    charge: charge.id,
-  }
-  const failed = {
-    ...intent,
-    status: 'requires_payment_method',
-    latest_charge: charge.id,
-    last_payment_error: { ...error, payment_method: method },
-  }
-  put(deps, failed)
-  emit(deps, 'charge.failed', charge)
-  emit(deps, 'payment_intent.payment_failed', failed)
-  return { status: 'failed', error }
+  const { code, declineCode, message } = why
+  const error = { code, decline_code: declineCode, message, charge: charge.id }
+  failIntent(deps, { ...intent, latest_charge: charge.id }, error, method)
+  return { status: 'failed', error: { type: 'card_error', ...error } }
+}
+
+const APPROVED = {
+  advice_code: null,
+  network_advice_code: null,
+  network_decline_code: null,
+  network_status: 'approved_by_network',
+  reason: null,
+  risk_level: 'normal',
+  seller_message: 'Payment complete.',
+  type: 'authorized',
 }
 
 function createCharge(
@@ -288,18 +255,7 @@ function createCharge(
     failure_message: why?.message ?? null,
     fraud_details: {},
     metadata: intent.metadata,
-    outcome: paid
-      ? {
-          advice_code: null,
-          network_advice_code: null,
-          network_decline_code: null,
-          network_status: 'approved_by_network',
-          reason: null,
-          risk_level: 'normal',
-          seller_message: 'Payment complete.',
-          type: 'authorized',
-        }
-      : null,
+    outcome: paid ? APPROVED : null,
     paid,
     payment_intent: intent.id,
     payment_method: method.id,
@@ -327,11 +283,7 @@ export function createRefund(deps: ProcessorDeps, form: Form): Stripe.Refund {
       'charge_not_refundable',
     )
   if (left === 0) {
-    throw new Fault(400, {
-      type: 'invalid_request_error',
-      code: 'charge_already_refunded',
-      message: `Charge ${charge.id} has already been refunded.`,
-    })
+    throw refused(400, `Charge ${charge.id} has already been refunded.`, 'charge_already_refunded')
   }
   if (amount < 1 || amount > left) {
     throw badParameter(
@@ -368,12 +320,8 @@ export function createRefund(deps: ProcessorDeps, form: Form): Stripe.Refund {
     amount_refunded: charge.amount_refunded + amount,
     refunded: amount === left,
   }
-  put(deps, refunded)
-  emit(deps, 'refund.created', refund)
-  emit(deps, 'charge.refunded', refunded, {
-    amount_refunded: charge.amount_refunded,
-    refunded: false,
-  })
+  const previous = { amount_refunded: charge.amount_refunded, refunded: false }
+  save(deps, 'charge.refunded', refunded, { previous })
   return refund
 }
 
@@ -381,32 +329,20 @@ export function createRefund(deps: ProcessorDeps, form: Form): Stripe.Refund {
 export function failRefund(deps: ProcessorDeps, { id }: Stripe.Charge): void {
   const refund = all(deps, 'refund', id).find(({ status }) => status === 'succeeded')
   if (!refund) throw badParameter('charge', `Charge ${id} has no refund that could fail.`)
-  const failed = {
+  const charge = getExisting(deps, 'charge', id)
+  const amount_refunded = charge.amount_refunded - refund.amount
+  put(deps, { ...charge, amount_refunded, refunded: false })
+  save(deps, 'refund.failed', {
     ...refund,
     status: 'failed',
     failure_reason: 'expired_or_canceled_card',
     failure_balance_transaction: recordRefund(deps, refund, refund.amount),
-  }
-  put(deps, failed)
-  const charge = getExisting(deps, 'charge', id)
-  put(deps, {
-    ...charge,
-    amount_refunded: charge.amount_refunded - refund.amount,
-    refunded: false,
   })
-  emit(deps, 'refund.updated', failed, { status: refund.status })
-  emit(deps, 'refund.failed', failed)
 }
 
-function findCharge({ db }: ProcessorDeps, form: Form): Stripe.Charge {
+function findCharge(deps: ProcessorDeps, form: Form): Stripe.Charge {
   const intentId = optionalText(form, 'payment_intent')
-  if (intentId) {
-    const intent = getNamed({ db }, 'payment_intent', intentId, 'payment_intent')
-    return getExisting({ db }, 'charge', String(intent.latest_charge))
-  }
-  return getNamed({ db }, 'charge', optionalText(form, 'charge') ?? '', 'charge')
-}
-
-export function listCharges({ db }: Pick<ProcessorDeps, 'db'>, customer?: string): Stripe.Charge[] {
-  return all({ db }, 'charge', customer)
+  if (!intentId) return getNamed(deps, 'charge', optionalText(form, 'charge') ?? '', 'charge')
+  const intent = getNamed(deps, 'payment_intent', intentId, 'payment_intent')
+  return getExisting(deps, 'charge', String(intent.latest_charge))
 }

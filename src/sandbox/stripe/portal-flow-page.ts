@@ -2,12 +2,10 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Stripe } from 'stripe'
 import { type Html, html } from '#platform/http/html.ts'
-import { atomically } from '../database.ts'
 import { show, time } from '../page.ts'
 import { OPEN } from '../route.ts'
-import type { Courier } from './deliveries.ts'
-import type { ProcessorDeps } from './deps.ts'
-import { cardChoice, field, showFaultsAsPages, toIso } from './hosted-page.ts'
+import type { PageDeps, ProcessorDeps } from './deps.ts'
+import { cardChoice, field, toIso } from './hosted-page.ts'
 import { getExisting } from './objects.ts'
 import { changeCard } from './payment-methods.ts'
 import { FEEDBACK, updateSubscription } from './subscription-changes.ts'
@@ -16,10 +14,7 @@ type Params = { Params: { id: string } }
 type Session = Stripe.BillingPortal.Session
 type Flow = Stripe.BillingPortal.Session.Flow
 
-const WEBHOOK_PATIENCE_MS = 3_000
-
-export function portalFlowPages(app: FastifyInstance, deps: ProcessorDeps, courier: Courier): void {
-  showFaultsAsPages(app)
+export function portalFlowPages(app: FastifyInstance, deps: PageDeps): void {
   const findSession = (id: string) => getExisting(deps, 'billing_portal.session', id)
 
   app.get<Params>('/portal/:id/flow', OPEN, (request, reply) =>
@@ -30,8 +25,7 @@ export function portalFlowPages(app: FastifyInstance, deps: ProcessorDeps, couri
     const session = findSession(request.params.id)
     if (!session.flow) return reply.redirect(`/sandbox/portal/${session.id}`, 303)
     const { flow } = session
-    const refused = atomically(deps.db, () => runFlow(deps, session, flow, request.body))
-    await courier.settled(WEBHOOK_PATIENCE_MS)
+    const refused = await deps.act(() => runFlow(deps, session, flow, request.body))
     if (refused !== null) return showFlow(deps, reply, session, refused)
     const { redirect } = flow.after_completion
     return reply.redirect(redirect?.return_url ?? `/sandbox/portal/${session.id}?said=Done.`, 303)

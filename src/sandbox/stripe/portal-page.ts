@@ -5,19 +5,16 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Stripe } from 'stripe'
 import { type Html, html } from '#platform/http/html.ts'
-import { atomically } from '../database.ts'
 import { money, show, time } from '../page.ts'
 import { OPEN } from '../route.ts'
 import { describeMethod } from './cards.ts'
 import { productName } from './catalogue.ts'
-import type { Courier } from './deliveries.ts'
-import type { ProcessorDeps } from './deps.ts'
-import { Fault } from './fault.ts'
-import { badge, cardChoice, field, showFaultsAsPages, toIso } from './hosted-page.ts'
+import type { PageDeps, ProcessorDeps } from './deps.ts'
+import { Fault, refused } from './fault.ts'
+import { badge, cardChoice, field, toIso } from './hosted-page.ts'
 import { all, getExisting } from './objects.ts'
 import { changeCard, defaultMethod } from './payment-methods.ts'
 import { paymentTable } from './payment-table.ts'
-import { listCharges } from './payments.ts'
 import { updateSubscription } from './subscription-changes.ts'
 import {
   cancelNow,
@@ -31,83 +28,38 @@ import {
 
 type Params = { Params: { id: string; action: string } }
 
-const WEBHOOK_PATIENCE_MS = 3_000
+type Act = (deps: ProcessorDeps, subscription: string, form: unknown) => unknown
 
-/** The effect of each button on a subscription of the customer. */
-const ACTIONS: Record<
-  string,
-  (deps: ProcessorDeps, subscription: string, form: unknown) => string
-> = {
-  'cancel-at-end': (deps, id) => {
-    updateSubscription(deps, id, { cancel_at_period_end: 'true' })
-    return 'The subscription ends at the end of the period.'
-  },
-  resume: (deps, id) => {
-    updateSubscription(deps, id, { cancel_at_period_end: 'false' })
-    return 'The subscription continues.'
-  },
-  'cancel-now': (deps, id) => {
-    cancelNow(deps, id)
-    return 'The subscription is cancelled.'
-  },
+/** The effect of each button on a subscription of the customer; its new state shows the result. */
+const ACTIONS: Record<string, Act> = {
+  'cancel-at-end': (deps, id) => updateSubscription(deps, id, { cancel_at_period_end: 'true' }),
+  resume: (deps, id) => updateSubscription(deps, id, { cancel_at_period_end: 'false' }),
+  'cancel-now': (deps, id) => cancelNow(deps, id),
   'change-plan': (deps, id, form) => {
     const item = getExisting(deps, 'subscription', id).items.data[0]
-    updateSubscription(deps, id, {
+    return updateSubscription(deps, id, {
       items: [{ id: item?.id ?? '', price: field(form, 'price') }],
       proration_behavior: 'always_invoice',
     })
-    return 'The plan was changed.'
   },
-  'renew-well': (deps, id) => {
-    const { status } = renew(deps, id, true)
-    return status === 'active'
-      ? 'The next period started and is paid.'
-      : status === 'canceled'
-        ? 'The period has ended, and the subscription with it.'
-        : 'The next period started; the card was declined.'
-  },
-  'renew-badly': (deps, id) => {
-    const { status } = renew(deps, id, false)
-    return status === 'canceled'
-      ? 'The period has ended, and the subscription with it.'
-      : 'The next period started; its payment was declined.'
-  },
-  pause: (deps, id) => {
-    pause(deps, id)
-    return 'The subscription is paused. Nothing is billed until you resume it.'
-  },
-  unpause: (deps, id) => {
-    resumePaused(deps, id)
-    return 'The subscription continues.'
-  },
-  'give-up': (deps, id) => {
-    markUnpaid(deps, id)
-    return 'All payment retries failed. The subscription is unpaid.'
-  },
-  retry: (deps, id) => {
-    const attempt = retryPayment(deps, id)
-    if (attempt.status === 'requires_action')
-      return 'The bank asks the customer to confirm: see the open invoice.'
-    return attempt.status === 'failed'
-      ? `Still refused: ${attempt.error.message}`
-      : 'The open invoice is paid.'
-  },
+  'renew-well': (deps, id) => renew(deps, id, true),
+  'renew-badly': (deps, id) => renew(deps, id, false),
+  pause,
+  unpause: resumePaused,
+  'give-up': markUnpaid,
+  retry: retryPayment,
 }
 
-export function portalPages(app: FastifyInstance, deps: ProcessorDeps, courier: Courier): void {
-  showFaultsAsPages(app)
-
+export function portalPages(app: FastifyInstance, deps: PageDeps): void {
   app.get<Params & { Querystring: { said?: string } }>('/portal/:id', OPEN, (request, reply) =>
     showPortal(deps, reply, request.params.id, request.query.said),
   )
 
   app.post<Params>('/portal/:id/card', OPEN, async (request, reply) => {
     const { customer } = getExisting(deps, 'billing_portal.session', request.params.id)
-    const refused = atomically(deps.db, () =>
-      changeCard(deps, customer, field(request.body, 'card')),
-    )
-    await courier.settled(WEBHOOK_PATIENCE_MS)
-    return redirectToPortal(reply, request.params.id, refused ?? 'The card was changed.')
+    const reason = await deps.act(() => changeCard(deps, customer, field(request.body, 'card')))
+    const said = encodeURIComponent(reason ?? 'The card was changed.')
+    return reply.redirect(`/sandbox/portal/${request.params.id}?said=${said}`, 303)
   })
 
   app.post<Params>('/portal/:id/:action', OPEN, async (request, reply) => {
@@ -115,19 +67,12 @@ export function portalPages(app: FastifyInstance, deps: ProcessorDeps, courier: 
     const act = ACTIONS[request.params.action]
     const subscription = getExisting(deps, 'subscription', field(request.body, 'subscription'))
     if (!act || subscription.customer !== session.customer) {
-      throw new Fault(404, {
-        type: 'invalid_request_error',
-        message: 'Unknown action of the portal.',
-      })
+      throw refused(404, 'Unknown action of the portal.')
     }
-    const message = atomically(deps.db, () => act(deps, subscription.id, request.body))
-    await courier.settled(WEBHOOK_PATIENCE_MS)
-    return redirectToPortal(reply, session.id, message)
+    await deps.act(() => act(deps, subscription.id, request.body))
+    return reply.redirect(`/sandbox/portal/${session.id}`, 303)
   })
 }
-
-const redirectToPortal = (reply: FastifyReply, id: string, said: string) =>
-  reply.redirect(`/sandbox/portal/${id}?said=${encodeURIComponent(said)}`, 303)
 
 function showPortal(
   deps: ProcessorDeps,
@@ -162,7 +107,7 @@ ${invoices.map((invoice) => html`<tr><td class="mono">${invoice.number ? html`<a
 </tbody></table></div>`
 }</section>
 <section class="card" aria-labelledby="payments"><h2 id="payments">Payments <span class="small quiet">– only in the sandbox</span></h2>
-${paymentTable(deps, listCharges(deps, customer.id), here)}</section>`
+${paymentTable(deps, all(deps, 'charge', customer.id), here)}</section>`
   return show(reply, { title: 'Your billing', place: 'processor', main, hosted: true })
 }
 

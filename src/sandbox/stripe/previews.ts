@@ -2,7 +2,7 @@
 import type { Stripe } from 'stripe'
 import type { Form } from '../form.ts'
 import { type ProcessorDeps, seconds } from './deps.ts'
-import { Fault } from './fault.ts'
+import { refused } from './fault.ts'
 import { type Line, periodLine } from './invoice-lines.ts'
 import { buildInvoice } from './invoices.ts'
 import { getExisting, getNamed, newId } from './objects.ts'
@@ -62,15 +62,9 @@ function nextPeriod(
 }
 
 const nothingUpcoming = ({ customer }: Stripe.Subscription) =>
-  new Fault(404, {
-    type: 'invalid_request_error',
-    code: 'invoice_upcoming_none',
-    message: `No upcoming invoices for customer: ${customer}`,
-  })
+  refused(404, `No upcoming invoices for customer: ${customer}`, 'invoice_upcoming_none')
 
 /** Previews the next renewal's invoice, which `invoice.upcoming` announces some days before. */
 export function upcomingInvoice(deps: ProcessorDeps, id: string): Stripe.Invoice {
-  return previewInvoice(deps, {
-    subscription: getExisting(deps, 'subscription', id).id,
-  })
+  return previewInvoice(deps, { subscription: getExisting(deps, 'subscription', id).id })
 }

@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Catalogue } from '#catalogue/catalogue.ts'
 import type { Clock } from '#platform/clock.ts'
 import { type Log, seldom } from '#platform/telemetry/log.ts'
-import type { SandboxDatabase } from '../database.ts'
+import { atomically, type SandboxDatabase } from '../database.ts'
 import { processorApi } from './api.ts'
 import { stockCatalogue } from './catalogue.ts'
 import { challengePages } from './challenge-page.ts'
@@ -14,7 +14,8 @@ import { settleDue } from './checkout-payment.ts'
 import { expireOldSessions } from './checkout-sessions.ts'
 import { dashboardPages } from './dashboard-page.ts'
 import { startCourier } from './deliveries.ts'
-import type { Endpoint, ProcessorDeps } from './deps.ts'
+import type { Endpoint, PageDeps, ProcessorDeps } from './deps.ts'
+import { showFaultsAsPages } from './hosted-page.ts'
 import { invoicePages } from './invoice-page.ts'
 import { portalFlowPages } from './portal-flow-page.ts'
 import { portalPages } from './portal-page.ts'
@@ -34,6 +35,9 @@ export type ProcessorNeeds = {
 }
 
 const TICK_MS = 1_000
+/** Longest wait for the webhooks before the payer is redirected, as at the real checkout. */
+const WEBHOOK_PATIENCE_MS = 3_000
+const PAGES = [checkoutPages, challengePages, portalPages, portalFlowPages, invoicePages]
 
 export function createProcessor({
   db,
@@ -52,6 +56,14 @@ export function createProcessor({
   const deps: ProcessorDeps = { db, clock, endpoints, origin, wake: courier.wake }
   const time = createTimeTravel(deps, courier, hands)
   stockCatalogue(deps, catalogue)
+  const pageDeps: PageDeps = {
+    ...deps,
+    async act(work) {
+      const result = atomically(db, work)
+      await courier.settled(WEBHOOK_PATIENCE_MS)
+      return result
+    },
+  }
   let ticker: NodeJS.Timeout | undefined
 
   return {
@@ -60,22 +72,9 @@ export function createProcessor({
     async routes(app: FastifyInstance): Promise<void> {
       await app.register(async (api) => processorApi(api, deps, originOf), { prefix: '/stripe' })
       await app.register(async (pages) => {
-        checkoutPages(pages, deps, courier)
-      })
-      await app.register(async (pages) => {
-        challengePages(pages, deps, courier)
-      })
-      await app.register(async (pages) => {
-        portalPages(pages, deps, courier)
-      })
-      await app.register(async (pages) => {
-        portalFlowPages(pages, deps, courier)
-      })
-      await app.register(async (pages) => {
-        invoicePages(pages, deps, courier)
-      })
-      await app.register(async (pages) => {
-        dashboardPages(pages, deps, courier, time)
+        showFaultsAsPages(pages)
+        for (const add of PAGES) add(pages, pageDeps)
+        dashboardPages(pages, pageDeps, time)
       })
     },
     /**

@@ -5,13 +5,12 @@
 import type { Stripe } from 'stripe'
 import { atomically } from '../database.ts'
 import { type ProcessorDeps, seconds } from './deps.ts'
-import { emit } from './events.ts'
+import { emit, save } from './events.ts'
 import { findIntentId, voidInvoice } from './invoices.ts'
 import { findLiveSubscriptions } from './object-queries.ts'
 import { get, getExisting, getSide, put } from './objects.ts'
 import { findMethod } from './payment-methods.ts'
 import { upcomingInvoice } from './previews.ts'
-import { readSettings } from './settings.ts'
 import {
   cancelNow,
   expireIncomplete,
@@ -19,7 +18,6 @@ import {
   renew,
   retryInvoice,
   type SubscriptionSide,
-  setStatus,
 } from './subscriptions.ts'
 
 /** `what` is a description for the page. */
@@ -111,24 +109,18 @@ const isSettling = (deps: ProcessorDeps, invoiceId: string): boolean =>
 
 function announceTrialEnd(deps: ProcessorDeps, id: string, end: number): void {
   const subscription = getExisting(deps, 'subscription', id)
-  put(deps, subscription, {
+  save(deps, 'customer.subscription.trial_will_end', subscription, {
     side: { ...getSide<SubscriptionSide>(deps, id), trialEndTold: end },
   })
-  emit(deps, 'customer.subscription.trial_will_end', subscription)
 }
 
 function announceRenewal(deps: ProcessorDeps, id: string, end: number): void {
   const subscription = getExisting(deps, 'subscription', id)
-  put(deps, subscription, {
-    side: { ...getSide<SubscriptionSide>(deps, id), periodEndTold: end },
-  })
+  put(deps, subscription, { side: { ...getSide<SubscriptionSide>(deps, id), periodEndTold: end } })
   emit(deps, 'invoice.upcoming', upcomingInvoice(deps, id))
 }
 
-/**
- * After the last retry the account's setting applies: the subscription ends, becomes unpaid, or
- * stays past due.
- */
+/** The subscription ends after the last retry, as with Stripe's default setting. */
 function retry(deps: ProcessorDeps, invoiceId: string, id: string): void {
   const subscription = getExisting(deps, 'subscription', id)
   const invoice = getExisting(deps, 'invoice', invoiceId)
@@ -136,7 +128,5 @@ function retry(deps: ProcessorDeps, invoiceId: string, id: string): void {
     return
   const { status, next_payment_attempt: next } = getExisting(deps, 'invoice', invoiceId)
   if (status !== 'open' || next !== null) return
-  const { afterRetries } = readSettings(deps)
-  if (afterRetries === 'cancel') cancelNow(deps, id, { reason: 'payment_failed' })
-  if (afterRetries === 'unpaid') setStatus(deps, id, 'unpaid')
+  cancelNow(deps, id, { reason: 'payment_failed' })
 }

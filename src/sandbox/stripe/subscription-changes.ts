@@ -34,8 +34,6 @@ export const FEEDBACK = [
   'too_expensive',
   'unused',
 ]
-const PAUSES = ['keep_as_draft', 'void']
-
 export function updateSubscription(
   deps: ProcessorDeps,
   id: string,
@@ -171,15 +169,12 @@ function readPause(
 ): Stripe.Subscription.PauseCollection | null {
   if (form.pause_collection === undefined) return before.pause_collection
   if (form.pause_collection === '') return null
-  const pauseParameters = group(form, 'pause_collection')
-  allowSupported(pauseParameters, ['behavior'], 'pause_collection')
-  const behavior = text(pauseParameters, 'behavior')
-  if (!PAUSES.includes(behavior))
-    throw badParameter('pause_collection[behavior]', `Must be one of ${PAUSES}`)
-  return {
-    behavior: behavior as Stripe.Subscription.PauseCollection['behavior'],
-    resumes_at: null,
-  }
+  const pause = group(form, 'pause_collection')
+  allowSupported(pause, ['behavior'], 'pause_collection')
+  const behavior = text(pause, 'behavior')
+  if (behavior !== 'void' && behavior !== 'keep_as_draft')
+    throw badParameter('pause_collection[behavior]', 'Must be void or keep_as_draft.')
+  return { behavior, resumes_at: null }
 }
 
 function billChange(
@@ -215,10 +210,7 @@ function collectChange(
   if (behavior !== 'allow_incomplete' && behavior !== 'error_if_incomplete')
     throw badParameter('payment_behavior', `The sandbox does not play ${behavior}.`)
   const invoice = createBill(deps, changed, 'subscription_update', lines)
-  put(deps, {
-    ...getExisting(deps, 'subscription', changed.id),
-    latest_invoice: invoice.id,
-  })
+  put(deps, { ...getExisting(deps, 'subscription', changed.id), latest_invoice: invoice.id })
   const attempt = collect(deps, invoice.id, findMethod(deps, changed), false)
   if (attempt.status !== 'failed' && attempt.status !== 'requires_action') return
   if (behavior === 'allow_incomplete') {

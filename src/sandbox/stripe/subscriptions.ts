@@ -2,9 +2,9 @@
  * Subscriptions: started by a checkout or over the API, renewed as time passes, paused, and ended.
  */
 import type { Stripe } from 'stripe'
-import { type ProcessorDeps, seconds } from './deps.ts'
+import { type Db, type ProcessorDeps, seconds } from './deps.ts'
 import { findDiscounts, grantDiscount } from './discounts.ts'
-import { emit } from './events.ts'
+import { emit, save } from './events.ts'
 import { badParameter, Fault } from './fault.ts'
 import { type Line, periodLine, trialLine } from './invoice-lines.ts'
 import {
@@ -63,12 +63,8 @@ export function startSubscription(
     trialEnd === null ? periodLine(deps, item) : trialLine(deps, item),
   )
   const invoice = createBill(deps, fresh, 'subscription_create', lines)
-  const started = {
-    ...getExisting(deps, 'subscription', id),
-    latest_invoice: invoice.id,
-  }
-  put(deps, started)
-  emit(deps, 'customer.subscription.created', started)
+  const started = { ...getExisting(deps, 'subscription', id), latest_invoice: invoice.id }
+  save(deps, 'customer.subscription.created', started)
   const attempt = collect(deps, invoice.id, wanted.method ?? undefined, present)
 
   if (attempt.status === 'succeeded' && trialEnd === null) setStatus(deps, id, 'active')
@@ -123,8 +119,7 @@ export function setStatus(
     ended_at: ended,
     ...describePause(deps, before, status),
   }
-  put(deps, after)
-  emit(deps, 'customer.subscription.updated', after, { status: before.status })
+  save(deps, 'customer.subscription.updated', after, { previous: { status: before.status } })
   return after
 }
 
@@ -175,8 +170,7 @@ export function cancelNow(
       reason: reason ?? before.cancellation_details?.reason ?? 'cancellation_requested',
     } as Stripe.Subscription.CancellationDetails,
   }
-  put(deps, after)
-  emit(deps, 'customer.subscription.deleted', after)
+  save(deps, 'customer.subscription.deleted', after)
   return after
 }
 
@@ -210,7 +204,7 @@ export function renew(deps: ProcessorDeps, id: string, succeeds: boolean): Strip
   return setStatus(deps, id, isPaid ? 'active' : 'past_due')
 }
 
-/** While collection is paused or given up, the period's invoice is created without a charge. */
+/** While collection is given up or paused, the period's invoice is a draft or void. */
 function billWithoutCharge(
   deps: ProcessorDeps,
   subscription: Stripe.Subscription,
@@ -218,10 +212,10 @@ function billWithoutCharge(
   lines: readonly Line[],
 ): Stripe.Subscription {
   const { id } = subscription
-  const behavior = subscription.pause_collection?.behavior ?? 'keep_as_draft'
   const made = buildBill(deps, subscription, 'subscription_cycle', lines)
-  const invoice = behavior === 'keep_as_draft' ? createDraft(deps, made) : createInvoice(deps, made)
-  if (behavior === 'void') voidInvoice(deps, invoice.id)
+  const isVoid = subscription.pause_collection?.behavior === 'void'
+  const invoice = isVoid ? createInvoice(deps, made) : createDraft(deps, made)
+  if (isVoid) voidInvoice(deps, invoice.id)
   announcePeriod(deps, id, before, invoice.id)
   return before.status === 'unpaid'
     ? getExisting(deps, 'subscription', id)
@@ -234,14 +228,9 @@ function announcePeriod(
   before: Stripe.Subscription,
   invoice: string,
 ): void {
-  const now = {
-    ...getExisting(deps, 'subscription', id),
-    latest_invoice: invoice,
-  }
-  put(deps, now)
-  emit(deps, 'customer.subscription.updated', now, {
-    items: before.items,
-    latest_invoice: before.latest_invoice,
+  const now = { ...getExisting(deps, 'subscription', id), latest_invoice: invoice }
+  save(deps, 'customer.subscription.updated', now, {
+    previous: { items: before.items, latest_invoice: before.latest_invoice },
   })
 }
 
@@ -342,10 +331,7 @@ export function applyPaidInvoice(deps: ProcessorDeps, invoice: Stripe.Invoice): 
 export const hasEnded = (subscription: Stripe.Subscription) =>
   subscription.status === 'canceled' || subscription.status === 'incomplete_expired'
 
-export function openInvoices(
-  deps: Pick<ProcessorDeps, 'db'>,
-  subscriptionId: string,
-): Stripe.Invoice[] {
+export function openInvoices(deps: Db, subscriptionId: string): Stripe.Invoice[] {
   const subscription = getExisting(deps, 'subscription', subscriptionId)
   return findOpenInvoices(deps.db, String(subscription.customer)).filter(
     (invoice) => readSubscriptionId(invoice) === subscriptionId,

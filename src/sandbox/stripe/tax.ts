@@ -3,15 +3,16 @@
  * owes the tax instead (reverse charge).
  */
 import type { Stripe } from 'stripe'
-import type { ProcessorDeps } from './deps.ts'
+import type { Db } from './deps.ts'
 import { all } from './objects.ts'
-import { readSettings } from './settings.ts'
+
+const TAX_PERCENT = 20
 
 export type TaxTerms = { percent: number; isReverse: boolean }
 
 /** Null: no tax applies. */
 export function taxTerms(
-  deps: Pick<ProcessorDeps, 'db'>,
+  deps: Db,
   isAsked: boolean,
   customer: string | null,
   taxIds: readonly unknown[] = [],
@@ -19,7 +20,7 @@ export function taxTerms(
   if (!isAsked) return null
   const isReverse =
     taxIds.length > 0 || (customer !== null && all(deps, 'tax_id', customer).length > 0)
-  return { percent: readSettings(deps).taxPercent, isReverse }
+  return { percent: TAX_PERCENT, isReverse }
 }
 
 export type Tax = { amount: number; behavior: 'exclusive' | 'inclusive'; taxable: number }

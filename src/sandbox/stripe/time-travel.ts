@@ -8,7 +8,7 @@ import { settleAll } from './checkout-payment.ts'
 import { expireOldSessions } from './checkout-sessions.ts'
 import type { Courier } from './deliveries.ts'
 import type { ProcessorDeps } from './deps.ts'
-import { Fault } from './fault.ts'
+import { refused } from './fault.ts'
 import { listSchedule, runDue } from './schedule.ts'
 
 export type Hands = {
@@ -85,6 +85,3 @@ export function createTimeTravel(
     }
   }
 }
-
-const refused = (status: number, message: string) =>
-  new Fault(status, { type: 'invalid_request_error', message })

@@ -10,7 +10,7 @@ import { parseBlocks } from '#storefront/pages/markdown-blocks.ts'
 
 export type Audience = 'everyone' | 'operator'
 
-/** What the texts of this service's documentation contain in place of the examples. */
+/** This service's values, which replace the examples in the texts of the documentation. */
 export type Setting = {
   brand: string
   urls: { base: string; frontend: string; storefront: string }
@@ -20,7 +20,7 @@ export type DocPage = {
   /** The last part of its address: `clients`. */
   name: string
   title: string
-  /** What the page helps with, as a sentence without its full stop. */
+  /** The task that the page helps with, as a sentence without its full stop. */
   task: string
   audience: Audience
   /** Markdown after the title. Links to other pages are paths of the storefront. */

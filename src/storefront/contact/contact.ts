@@ -7,26 +7,23 @@ import { randomUUID } from 'node:crypto'
 import type { Selectable } from 'kysely'
 import { type Static, Type } from 'typebox'
 import type { Config } from '#config/config.ts'
-import { composeEmail } from '#mail/email.ts'
+import { composeEmail, composeEmailTo } from '#mail/email.ts'
 import { type Mail, sendMail } from '#mail/mail.ts'
 import { HOUR_MS, type Instant, MINUTE_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Tables } from '#platform/db/tables.ts'
 import { addressKey } from '#platform/http/address.ts'
 import { Named, OneOf } from '#platform/http/schema.ts'
+import type { Locale } from '#platform/locale.ts'
 import type { Platform } from '#platform/platform.ts'
 import { invalid } from '#platform/problems.ts'
 import { rateProblem } from '#platform/rate-limiter.ts'
+import { readEmailMessages } from '../messages/emails.ts'
 import { storefrontProblem } from '../problems.ts'
 import type { ContactSubject } from '../tables.ts'
 
-export const SUBJECTS: Record<ContactSubject, string> = {
-  sales: 'Sales Inquiry',
-  support: 'Technical Support',
-  enterprise: 'Enterprise Solutions',
-  partnership: 'Partnership',
-  other: 'General Inquiry',
-}
+/** The labels of the subjects for the operator. */
+const { subjects: SUBJECTS } = readEmailMessages('en')
 const WORDS = Object.keys(SUBJECTS) as ContactSubject[]
 export const ContactSubjectName = Named('ContactSubject', OneOf(...WORDS))
 
@@ -62,7 +59,7 @@ export type ContactDeps = Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 'l
 export async function sendMessage(
   deps: ContactDeps,
   form: ContactForm,
-  address: string,
+  { address, locale }: { address: string; locale: Locale | null },
 ): Promise<void> {
   const { config, limiter, log } = deps
   const message = checked(form)
@@ -70,7 +67,7 @@ export async function sendMessage(
     const hit = await limiter.hit('contact', addressKey(address), PER_ADDRESS)
     if (!hit.allowed) throw rateProblem(hit)
   }
-  const id = await storeMessage(deps, message)
+  const id = await storeMessage(deps, message, locale)
   try {
     await notifySupport(deps, id)
   } catch (cause) {
@@ -93,7 +90,11 @@ function checked(form: ContactForm): Checked {
   return trimmed
 }
 
-function storeMessage({ db, clock, jobs }: ContactDeps, form: Checked): Promise<string> {
+function storeMessage(
+  { db, clock, jobs }: ContactDeps,
+  form: Checked,
+  locale: Locale | null,
+): Promise<string> {
   const id = randomUUID()
   const now = clock.now()
   return transaction(db, async (tx) => {
@@ -107,6 +108,7 @@ function storeMessage({ db, clock, jobs }: ContactDeps, form: Checked): Promise<
         email_key: email.toLowerCase(),
         subject,
         message,
+        locale,
         created_at: now,
         notified_at: null,
         assigned_to: null,
@@ -175,16 +177,10 @@ function notification(config: Config, row: ContactRow) {
  * Repeats no text of the visitor, so that nobody can send their text to another person's address.
  */
 function confirmation(config: Config, row: ContactRow) {
-  return composeEmail(config.brand, {
-    to: row.email,
-    subject: 'We have received your message',
-    before: [
-      `Thank you for contacting ${config.brand.name}. We received your message (${SUBJECTS[row.subject]}) and usually reply within one working day.`,
-    ],
-    after: [
-      'If you did not contact us, someone entered your address by mistake. You will get no further email.',
-    ],
-  })
+  const messages = readEmailMessages(row.locale)
+  const topic = messages.subjects[row.subject]
+  const { subject, before, after } = messages.contact({ shop: config.brand.name, topic })
+  return composeEmailTo(config.brand, row, { subject, before: [before], after })
 }
 
 export function messagesOfAddresses(db: Db, emailKeys: string[]) {

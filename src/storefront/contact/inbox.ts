@@ -5,15 +5,17 @@ import type { AuditAction } from '#audit/actions.ts'
 import { recordAudit } from '#audit/audit.ts'
 import type { Config } from '#config/config.ts'
 import { findUser } from '#identity/users.ts'
-import { composeEmail } from '#mail/email.ts'
+import { composeEmailTo } from '#mail/email.ts'
 import { sendMail } from '#mail/mail.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import { countRows, nextCursor, type PageOf, readCursor } from '#platform/http/keyset.ts'
 import { Instant, Nullable } from '#platform/http/schema.ts'
+import { formatDate, type Locale } from '#platform/locale.ts'
 import type { Platform } from '#platform/platform.ts'
 import { invalid } from '#platform/problems.ts'
+import { readEmailMessages } from '../messages/emails.ts'
 import { storefrontProblem } from '../problems.ts'
-import { ContactSubjectName, SUBJECTS } from './contact.ts'
+import { ContactSubjectName } from './contact.ts'
 
 export const InboxMessage = Type.Object(
   {
@@ -141,7 +143,12 @@ export function replyToMessage(
         created_at: deps.clock.now(),
       })
       .execute()
-    await sendMail(deps, tx, replyEmail(deps.config, message, text))
+    const { locale } = await tx
+      .selectFrom('contact_messages')
+      .select('locale')
+      .where('id', '=', message.id)
+      .executeTakeFirstOrThrow()
+    await sendMail(deps, tx, replyEmail(deps.config, { ...message, locale }, text))
   })
 }
 
@@ -220,14 +227,18 @@ async function findMessage(db: Db, id: string): Promise<Omit<InboxMessage, 'repl
 
 function replyEmail(
   config: Config,
-  { email, subject, message, created_at }: Omit<InboxMessage, 'replies'>,
+  message: Omit<InboxMessage, 'replies'> & { locale: Locale | null },
   text: string,
 ) {
-  return composeEmail(config.brand, {
-    to: email,
-    subject: `Re: ${SUBJECTS[subject]} at ${config.brand.name}`,
+  const { locale, created_at } = message
+  const messages = readEmailMessages(locale)
+  const topic = messages.subjects[message.subject]
+  const day = formatDate(created_at, locale)
+  const { subject, youWrote } = messages.reply({ shop: config.brand.name, topic, day })
+  return composeEmailTo(config.brand, message, {
+    subject,
     before: [text],
-    after: [`You wrote on ${created_at.slice(0, 10)}:`, message],
+    after: [youWrote, message.message],
     replyTo: config.mail.supportEmail,
   })
 }

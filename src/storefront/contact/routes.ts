@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import type { App } from '#platform/http/app.ts'
+import { readLocale } from '#platform/http/request-locale.ts'
 import { type ContactDeps, ContactForm, ContactSubjectName, sendMessage } from './contact.ts'
 
 /** The response as documented. */
@@ -22,7 +23,8 @@ export function contactRoutes(app: App, deps: ContactDeps): void {
       config: { access: 'anyone', described: { body: { 'application/json': Message } } },
     },
     async (request) => {
-      await sendMessage(deps, request.body, request.ip)
+      const sender = { address: request.ip, locale: readLocale(request) }
+      await sendMessage(deps, request.body, sender)
       return { success: true }
     },
   )

@@ -1,13 +1,16 @@
 /** Emails buyers 30 days before their updates end, and on the day. */
 import { moveCursor, readCursor } from '#billing/cursors.ts'
 import { findUser } from '#identity/users.ts'
-import { composeEmail, type Email } from '#mail/email.ts'
+import { composeEmailTo, type Email } from '#mail/email.ts'
 import { sendMail } from '#mail/mail.ts'
 import { DAY_MS, plus } from '#platform/clock.ts'
 import { transaction } from '#platform/db/db.ts'
+import { formatDate } from '#platform/locale.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
 import type { Platform } from '#platform/platform.ts'
+import { readEmailMessages } from '../messages/emails.ts'
 import type { Listed } from '../products/product-list.ts'
+import type { Buyer } from '../purchases/emails.ts'
 import { findEnding, type PurchaseRow } from '../purchases/store.ts'
 import { quoteRenewal } from './quotes.ts'
 
@@ -30,7 +33,7 @@ export async function announceUpdateEnds(deps: Deps): Promise<void> {
     for (const aheadMs of [NOTICE_MS, 0]) {
       for (const purchase of await findEnding(tx, plus(since, aheadMs), plus(now, aheadMs))) {
         const user = await findUser(tx, purchase.user_id ?? '')
-        const email = user && updateEndEmail(deps, user.email, purchase, aheadMs > 0)
+        const email = user && updateEndEmail(deps, user, purchase, aheadMs > 0)
         if (email) await sendMail(deps, tx, email, { isNotice: true })
       }
     }
@@ -40,41 +43,33 @@ export async function announceUpdateEnds(deps: Deps): Promise<void> {
 
 function updateEndEmail(
   { config, productList }: Pick<Deps, 'config' | 'productList'>,
-  to: string,
+  to: Buyer,
   purchase: PurchaseRow,
   isAhead: boolean,
 ): Email {
+  const { locale } = to
+  const messages = readEmailMessages(locale)
   const name = `${config.brand.name} ${productList.getName(purchase.tier)}`
-  const day = purchase.entitled_until?.slice(0, 10) ?? ''
+  const day = formatDate(purchase.entitled_until, locale)
+  const text = messages.updateEnd({ name, day, isAhead })
   const product = productList.findSold(purchase.tier)
   const renewal = product ? quoteRenewal(product, purchase) : null
-  return composeEmail(config.brand, {
-    to,
-    subject: isAhead ? `Updates of ${name} end on ${day}` : `Updates of ${name} have ended`,
-    before: [
-      isAhead
-        ? `Your updates of ${name} end on ${day}.`
-        : `Your updates of ${name} ended on ${day}.`,
-      'Your license key stays valid, and you can go on using every release published before that day.',
-    ],
+  const price =
+    renewal && formatMoney(inUnits(renewal.cents, purchase.currency), purchase.currency, { locale })
+  return composeEmailTo(config.brand, to, {
+    subject: text.subject,
+    before: text.before,
     facts: [
-      ['Product', name],
-      ['Updates until', day],
-      ...(renewal
-        ? [
-            [
-              'Renewal',
-              formatMoney(inUnits(renewal.cents, purchase.currency), purchase.currency),
-            ] as [string, string],
-          ]
-        : []),
-      ['Order', purchase.id],
+      [messages.product, name],
+      [text.updatesUntil, day],
+      ...(price === null ? [] : [[text.renewal, price] as [string, string]]),
+      [messages.order, purchase.id],
     ],
     button: renewal
       ? {
-          label: 'Renew updates',
+          label: text.renew,
           url: `${config.urls.storefront}/api/checkout?tier=${purchase.tier}&renew=${purchase.id}`,
         }
-      : { label: 'Go to your purchases', url: `${config.urls.storefront}/dashboard` },
+      : { label: text.toPurchases, url: `${config.urls.storefront}/dashboard` },
   })
 }

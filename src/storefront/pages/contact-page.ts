@@ -1,5 +1,5 @@
 import { type Html, html, raw } from '#platform/http/html.ts'
-import { SUBJECTS } from '../contact/contact.ts'
+import { readEmailMessages } from '../messages/emails.ts'
 
 export type ContactParts = {
   values: Partial<Record<'name' | 'email' | 'subject' | 'message', string>>
@@ -17,7 +17,7 @@ ${error && html`<div class="notice bad" role="alert"><p>${error}</p></div>`}
 <div class="field"><label for="name">Name</label><input id="name" name="name" autocomplete="name" required maxlength="200" value="${values.name}"></div>
 <div class="field"><label for="email">Email</label><input id="email" name="email" type="email" autocomplete="email" required maxlength="254" value="${values.email}"></div>
 <div class="field"><label for="subject">Subject</label><select id="subject" name="subject" required>${Object.entries(
-    SUBJECTS,
+    readEmailMessages('en').subjects,
   ).map(
     ([word, label]) =>
       html`<option value="${word}"${word === values.subject ? raw(' selected') : ''}>${label}</option>`,

@@ -4,7 +4,7 @@ import { type Html, html, raw } from '#platform/http/html.ts'
 import { formatMoney } from '#platform/money.ts'
 import type { Claimable } from '../claims/claims.ts'
 import type { CheckoutState } from '../payments/payments.ts'
-import { WAIVER_TEXT, WAIVER_VERSION } from '../withdrawals/waiver.ts'
+import { WAIVERS } from '../withdrawals/waiver.ts'
 
 export type GuestSale = {
   product: CatalogueProduct
@@ -30,7 +30,7 @@ ${error && html`<div class="notice bad" role="alert"><p>${error}</p></div>`}
 <div class="field"><label for="code">Promotion code (optional)</label><input id="code" name="code" autocomplete="off" maxlength="100" value="${code}"></div>
 ${
   hasWaiver &&
-  html`<div class="check"><input id="waiver" name="waiver" type="checkbox" value="${WAIVER_VERSION}"${isWaived ? raw(' checked') : ''}><label for="waiver">${WAIVER_TEXT} (optional)</label></div>`
+  html`<div class="check"><input id="waiver" name="waiver" type="checkbox" value="${WAIVERS.en.version}"${isWaived ? raw(' checked') : ''}><label for="waiver">${WAIVERS.en.text} (optional)</label></div>`
 }
 <button class="button wide">Continue to payment</button>
 </form>

@@ -6,6 +6,7 @@ import type { CatalogueProduct } from '#catalogue/catalogue.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Html } from '#platform/http/html.ts'
+import { readLocale } from '#platform/http/request-locale.ts'
 import { Problem } from '#platform/problem.ts'
 import { type ClaimDeps, claimPurchase, readClaim } from '../claims/claims.ts'
 import { type GuestDeps, openGuestCheckout } from '../payments/guest-checkout.ts'
@@ -76,7 +77,8 @@ function checkoutPages(app: App, deps: Deps): void {
       return again('Enter a valid email address.', 400)
     try {
       const form = { email, code: code || undefined, waiver: waiver || undefined }
-      return reply.redirect(await openGuestCheckout(deps, product, form, request.ip), 303)
+      const visitor = { address: request.ip, locale: readLocale(request) }
+      return reply.redirect(await openGuestCheckout(deps, product, form, visitor), 303)
     } catch (error) {
       if (!(error instanceof Problem) || typeof error.detail !== 'string') throw error
       reply.headers(error.headers)

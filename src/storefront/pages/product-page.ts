@@ -4,7 +4,7 @@ import type { Config } from '#config/config.ts'
 import { type Html, html, raw } from '#platform/http/html.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
 import type { Release, ReleaseFiles } from '../products/releases.ts'
-import { WAIVER_TEXT, WAIVER_VERSION } from '../withdrawals/waiver.ts'
+import { WAIVERS } from '../withdrawals/waiver.ts'
 import { changelogPreview } from './changelog.ts'
 import { comparisonTable } from './comparison.ts'
 import { countFiles, describeContents } from './file-tree.ts'
@@ -107,7 +107,7 @@ ${code !== null && html`<input type="hidden" name="code" value="${code}"><p clas
 ${
   // With Stripe Tax, the payment page asks for the same consent.
   tax.by !== 'stripe' &&
-  html`<p class="check"><input type="checkbox" id="waiver" name="waiver" value="${WAIVER_VERSION}"><label for="waiver">${WAIVER_TEXT} (optional)</label></p>`
+  html`<p class="check"><input type="checkbox" id="waiver" name="waiver" value="${WAIVERS.en.version}"><label for="waiver">${WAIVERS.en.text} (optional)</label></p>`
 }
 <button class="button wide">Buy ${name}</button>
 </form>`

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { openShop } from '#testing/buyer.ts'
-import { WAIVER_VERSION } from '../withdrawals/waiver.ts'
+import { WAIVERS } from '../withdrawals/waiver.ts'
 
 const KILOBYTES_MAX = 40
 
@@ -90,7 +90,7 @@ test('a product page has everything that a buyer needs, without a script', async
     '<th scope="row">Support</th><td class="current">Email</td><td>Phone</td>',
     '<input type="hidden" name="tier" value="kit">',
     '<input type="hidden" name="code" value="SUMMER&quot;">',
-    `name="waiver" value="${WAIVER_VERSION}"><label for="waiver">`,
+    `name="waiver" value="${WAIVERS.en.version}"><label for="waiver">`,
     '<a href="/legal/terms">Terms of sale</a>',
     '<a href="/products/team?code=SUMMER%22">Team</a>',
   ]) {
@@ -148,11 +148,11 @@ test('owners see their download, and the exact price of an upgrade', async (t) =
   const shop = await shopWith(t, FILES)
   const ada = await shop.buyer('ada')
   const { location } = Object.fromEntries(
-    (await ada.get(`/api/checkout?tier=kit&waiver=${WAIVER_VERSION}`)).headers,
+    (await ada.get(`/api/checkout?tier=kit&waiver=${WAIVERS.en.version}`)).headers,
   )
   await shop.pay(ada, location ?? '')
   const [{ id, waiver }] = (await ada.get('/api/purchases')).body
-  assert.equal(waiver.version, WAIVER_VERSION)
+  assert.equal(waiver.version, WAIVERS.en.version)
   assert.match((await ada.get('/products/starter-kit')).text, /Go to your download/)
   const { text, headers } = await ada.get('/products/team')
   assert.ok(text.includes(`href="/api/checkout?tier=team&amp;from=${id}">Upgrade from`))

@@ -5,6 +5,7 @@ import type { Caller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Html } from '#platform/http/html.ts'
 import { canonicalPath } from '#platform/http/path.ts'
+import { readLocale } from '#platform/http/request-locale.ts'
 import { Problem } from '#platform/problem.ts'
 import { platformProblem } from '#platform/problems.ts'
 import { STOREFRONT_API } from '../api-path.ts'
@@ -169,7 +170,7 @@ export function pageRoutes(app: App, deps: PageDeps): void {
     if (!isContactForm.Check(values))
       return again('Fill in every field with a valid email address.', 400)
     try {
-      await sendMessage(deps, values, request.ip)
+      await sendMessage(deps, values, { address: request.ip, locale: readLocale(request) })
       return show(reply, caller, 'Message sent', contactSentPage())
     } catch (error) {
       if (!(error instanceof Problem) || typeof error.detail !== 'string') throw error

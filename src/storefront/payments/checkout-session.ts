@@ -2,9 +2,10 @@
 import type { Stripe } from 'stripe'
 import { buildTaxParameters } from '#billing/tax.ts'
 import type { Config } from '#config/config.ts'
+import type { Locale } from '#platform/locale.ts'
 import type { Promotion } from '../orders/promotions.ts'
 import type { Quote } from '../orders/quotes.ts'
-import { WAIVER_VERSION } from '../withdrawals/waiver.ts'
+import { WAIVERS } from '../withdrawals/waiver.ts'
 
 /** A sale: what is charged, and the promotion that the buyer entered before the payment page. */
 export type Sale = Quote & {
@@ -16,11 +17,14 @@ export type Sale = Quote & {
 /** The buyer in the metadata: a user, or a guest by the mark of this shop. */
 export type Buyer = { user_id: string } | { guest: string }
 
+/** `locale`: the language of the payment page; without it, the browser's. */
+export type Payer = { customer?: string; customer_email?: string; locale?: Locale }
+
 export function buildSession(
   config: Config,
   sale: Sale,
   buyer: Buyer,
-  payer: { customer?: string; customer_email?: string },
+  payer: Payer,
 ): Stripe.Checkout.SessionCreateParams {
   const { by, behavior } = config.processor.tax
   const metadata = buildMetadata(config, buyer, sale)
@@ -59,7 +63,7 @@ function buildMetadata(
   { product, kind, from, promotion, waiver }: Sale,
 ) {
   // With Stripe Tax nobody pays without the same consent on the payment page.
-  const version = processor.tax.by === 'stripe' ? WAIVER_VERSION : waiver
+  const version = processor.tax.by === 'stripe' ? WAIVERS.en.version : waiver
   return {
     ...buyer,
     tier: product.tier,

@@ -23,7 +23,7 @@ import { HOUR_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import { Problem } from '#platform/problem.ts'
 import { storefrontProblem } from '../problems.ts'
-import { buildSession, matchesSale, type Sale } from './checkout-session.ts'
+import { buildSession, matchesSale, type Payer, type Sale } from './checkout-session.ts'
 import {
   FOLLOW_UP_JOB,
   isSettling,
@@ -127,10 +127,11 @@ async function openSession(
   const about = nameSale(sale)
   const { tier } = sale.product
 
-  const open = (payer: { customer?: string; customer_email?: string }) =>
+  const language = user?.locale ? { locale: user.locale } : {}
+  const open = (payer: Omit<Payer, 'locale'>) =>
     requireProcessor(processor).checkout.sessions.create(
       {
-        ...buildSession(config, sale, { user_id: userId }, payer),
+        ...buildSession(config, sale, { user_id: userId }, { ...payer, ...language }),
         client_reference_id: userId,
         success_url: `${config.urls.storefront}/dashboard?success=true&session_id={CHECKOUT_SESSION_ID}`,
       },

@@ -10,6 +10,7 @@ import { requireAllowedDomain } from '#identity/account/sign-up-rules.ts'
 import { HOUR_MS, plus } from '#platform/clock.ts'
 import { transaction } from '#platform/db/db.ts'
 import { addressKey } from '#platform/http/address.ts'
+import type { Locale } from '#platform/locale.ts'
 import { Problem } from '#platform/problem.ts'
 import { type RateLimiter, rateProblem } from '#platform/rate-limiter.ts'
 import { findPromotion } from '../orders/promotions.ts'
@@ -33,7 +34,7 @@ export async function openGuestCheckout(
   deps: GuestDeps,
   product: CatalogueProduct,
   form: { email: string; code?: string | undefined; waiver?: string | undefined },
-  address: string,
+  { address, locale }: { address: string; locale: Locale | null },
 ): Promise<string> {
   const { config, limiter, processor } = deps
   const { email, code, waiver } = form
@@ -54,7 +55,10 @@ export async function openGuestCheckout(
       const buyer = { guest: markGuest(deps.secrets, tier) }
       const session = await mapProcessorErrors(
         requireProcessor(processor).checkout.sessions.create({
-          ...buildSession(config, sale, buyer, { customer_email: email }),
+          ...buildSession(config, sale, buyer, {
+            customer_email: email,
+            ...(locale ? { locale } : {}),
+          }),
           success_url: `${config.urls.storefront}/purchased?session_id={CHECKOUT_SESSION_ID}`,
         }),
       ).catch((error: unknown) => {

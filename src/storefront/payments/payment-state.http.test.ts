@@ -169,10 +169,10 @@ test('a refund and a lost dispute without an event are found within the hour', a
   await reconcile(shop)
   forgetEvents(shop)
   await refund(shop, refunded)
-  await shop.app.request(
-    'POST',
-    `/sandbox/processor/charges/${(await chargeOf(shop, disputed)).id}/dispute`,
-  )
+  const charge = (await chargeOf(shop, disputed)).id
+  const press = (action: string) =>
+    shop.app.request('POST', `/sandbox/processor/charges/${charge}/${action}`)
+  await press('dispute')
   assert.deepEqual(await statuses(ada), ['completed', 'completed'])
 
   await reconcile(shop)
@@ -185,8 +185,7 @@ test('a refund and a lost dispute without an event are found within the hour', a
     code: 'payment_disputed',
   })
 
-  const { data } = (await shop.get('/sandbox/stripe/v1/disputes', auth(shop))).body
-  await shop.app.request('POST', `/sandbox/stripe/v1/disputes/${data[0].id}/close`, auth(shop))
+  await press('lose')
   // It is no new dispute, so it is found by the daily look.
   shop.clock.advance(1.01 * DAY_MS)
   await reconcile(shop)

@@ -17,9 +17,11 @@ import type { Tier } from '#catalogue/catalogue.ts'
 import { DAY_MS, plus } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { InboxEvent } from '#platform/jobs/inbox.ts'
+import { parseAcceptLanguage } from '#platform/locale.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Secrets } from '#platform/secrets.ts'
 import type { Listed } from '../products/product-list.ts'
+import type { Buyer } from '../purchases/emails.ts'
 import { type Payment, recordPurchase } from '../purchases/purchases.ts'
 import type { PurchaseRow } from '../purchases/store.ts'
 import * as purchaseStore from '../purchases/store.ts'
@@ -163,15 +165,18 @@ export async function followUpCheckout(deps: PaymentDeps, sessionId: string): Pr
 }
 
 /**
- * Reads the email address entered at the checkout from the processor, because it is not stored
+ * Reads the email address entered at the checkout and the page's language from the processor, because it is not stored
  * here. Null when there is none.
  */
-export async function findPayer(deps: PaymentDeps, purchase: PurchaseRow): Promise<string | null> {
+export async function findPayer(deps: PaymentDeps, purchase: PurchaseRow): Promise<Buyer | null> {
   return readPayer(await checkoutOfPurchase(deps, purchase))
 }
 
-function readPayer(session: Stripe.Checkout.Session | null): string | null {
-  return session?.customer_details?.email ?? session?.customer_email ?? null
+function readPayer(session: Stripe.Checkout.Session | null): Buyer | null {
+  const email = session?.customer_details?.email ?? session?.customer_email ?? null
+  return email === null
+    ? null
+    : { email, locale: parseAcceptLanguage(session?.locale ?? undefined) }
 }
 
 /** Returns the URL of the processor's invoice page; null when the sale has no invoice. */
@@ -238,11 +243,11 @@ async function record(
 ): Promise<void> {
   if (!(await isOurs(deps, payment))) return
   const { checkoutSessionId, userId } = payment
-  const guestEmail =
+  const guest =
     userId === null && checkoutSessionId !== null && deps.processor
       ? readPayer(await retrieveCheckout(deps.processor, checkoutSessionId))
       : null
-  await recordPurchase(deps, payment, guestEmail, settle)
+  await recordPurchase(deps, payment, guest, settle)
 }
 
 /**

@@ -5,6 +5,7 @@ import type { CatalogueProduct } from '#catalogue/catalogue.ts'
 import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Described } from '#platform/http/openapi.ts'
+import { readLocale } from '#platform/http/request-locale.ts'
 import { Uuid } from '#platform/http/schema.ts'
 import type { RateLimiter } from '#platform/rate-limiter.ts'
 import { findPromotion } from '../orders/promotions.ts'
@@ -16,7 +17,7 @@ import { isForSale, type ProductDeps } from '../products/releases.ts'
 import { ownsTier } from '../purchases/allowance.ts'
 import { findOfUser } from '../purchases/store.ts'
 import { findStoreCaller, SESSION_COOKIE } from '../sessions/sessions.ts'
-import { requireWaiver, WAIVER_TEXT, WAIVER_VERSION } from '../withdrawals/waiver.ts'
+import { requireWaiver, WAIVERS } from '../withdrawals/waiver.ts'
 import { checkoutAddress } from './checkout.ts'
 import { openGuestCheckout } from './guest-checkout.ts'
 import { findReceiptUrl, type PaymentDeps, receivePaymentEvent } from './payments.ts'
@@ -68,7 +69,7 @@ const SaleFields = {
   waiver: Type.Optional(
     Type.String({
       maxLength: 50,
-      description: `Sent when the buyer agreed to: “${WAIVER_TEXT}” Its version is \`${WAIVER_VERSION}\``,
+      description: `Sent when the buyer agreed to: “${WAIVERS.en.text}” Its version is \`${WAIVERS.en.version}\`; the German text has \`${WAIVERS.de.version}\``,
     }),
   ),
 }
@@ -146,7 +147,12 @@ export function paymentRoutes(app: App, deps: PaymentRouteDeps): void {
       if (email === undefined || from !== undefined || renew !== undefined)
         throw storefrontProblem('not_signed_in')
       return {
-        url: await openGuestCheckout(deps, product, { ...request.body, email }, request.ip),
+        url: await openGuestCheckout(
+          deps,
+          product,
+          { ...request.body, email },
+          { address: request.ip, locale: readLocale(request) },
+        ),
       }
     },
   )

@@ -26,7 +26,7 @@ export async function confirmPurchase(
   if (!purchase) return
   const user = await findUser(db, purchase.user_id ?? purchase.claimant_id ?? '')
   // If the account was deleted before the payment arrived, the payer still gets the purchase.
-  const to = user?.email ?? (await findPayer(deps, purchase))
+  const to = user ?? (await findPayer(deps, purchase))
   if (!to) return log.error({ purchase: purchase.id }, 'a purchase has nobody to send its key to')
   const bill = await readBill(deps, purchase)
   const email = purchaseEmail(deps, to, purchase, {

@@ -20,7 +20,7 @@ import { isTakenBack, settleChain } from '../orders/chains.ts'
 import type { Listed } from '../products/product-list.ts'
 import { PURCHASE_STATUSES } from '../tables.ts'
 import { reportFailedRefund } from '../withdrawals/refunds.ts'
-import { revokedEmail, saleEmail } from './emails.ts'
+import { type Buyer, revokedEmail, saleEmail } from './emails.ts'
 import { newLicenseKey, parseLicenseKey } from './license-key.ts'
 import type { PurchaseRow } from './store.ts'
 import * as store from './store.ts'
@@ -68,17 +68,17 @@ export type PurchaseDeps = Pick<
 export async function recordPurchase(
   deps: PurchaseDeps,
   payment: Payment,
-  /** The address that a guest gave at the payment page. */
-  guestEmail: string | null,
+  /** The address and language that a guest gave at the payment page. */
+  guest: Buyer | null,
   settle: (tx: Db) => Promise<void> = async () => {},
 ): Promise<void> {
   const record = () =>
-    transaction(deps.db, (tx) => insertPurchase(deps, tx, payment, guestEmail, settle))
+    transaction(deps.db, (tx) => insertPurchase(deps, tx, payment, guest, settle))
   try {
     await record()
   } catch (error) {
     // Two payments of one guest created the account at once. The second attempt finds it.
-    if (guestEmail === null || !isUniqueViolation(error)) throw error
+    if (guest === null || !isUniqueViolation(error)) throw error
     await record()
   }
 }
@@ -87,14 +87,14 @@ async function insertPurchase(
   deps: PurchaseDeps,
   tx: Db,
   payment: Payment,
-  guestEmail: string | null,
+  guest: Buyer | null,
   settle: (tx: Db) => Promise<void>,
 ): Promise<void> {
   const { clock, jobs, secrets, business } = deps
   const now = clock.now()
   // A repeated event must not create the account again after its owner has deleted it.
   if (payment.userId === null && (await store.findByPayment(tx, payment.ref))) return settle(tx)
-  const { buyer, claimant, isNew } = await findBuyer(deps, tx, payment, guestEmail)
+  const { buyer, claimant, isNew } = await findBuyer(deps, tx, payment, guest)
   const known = await lockPayment(tx, payment.ref, now)
   const isReversed = isTakenBack(known)
   const from = await findOrigin(tx, payment)
@@ -141,7 +141,7 @@ async function insertPurchase(
   await settleChain(tx, row)
   if (buyer && isNew) await recordGuest(deps, tx, buyer.id)
   if (isReversed) return
-  const sold = saleEmail(deps, (buyer ?? claimant)?.email ?? guestEmail, row)
+  const sold = saleEmail(deps, (buyer ?? claimant ?? guest)?.email ?? null, row)
   await sendMail({ jobs }, tx, sold, { isNotice: true })
   await lookForSecond({ clock, jobs }, tx, row)
   // The job only contains the purchase's id, because a key in its payload would not be encrypted.
@@ -158,14 +158,14 @@ async function findBuyer(
   deps: PurchaseDeps,
   tx: Db,
   { userId }: Payment,
-  guestEmail: string | null,
+  guest: Buyer | null,
 ): Promise<{ buyer: User | null; claimant: User | null; isNew: boolean }> {
   if (userId !== null) {
     await lockUser(tx, userId)
     return { buyer: await findUser(tx, userId), claimant: null, isNew: false }
   }
-  if (guestEmail === null) return { buyer: null, claimant: null, isNew: false }
-  const { user, isNew } = await findOrCreateGuest(deps, tx, guestEmail)
+  if (guest === null) return { buyer: null, claimant: null, isNew: false }
+  const { user, isNew } = await findOrCreateGuest(deps, tx, guest)
   const isTheirs = user !== null && (await isUnclaimed(tx, user))
   return { buyer: isTheirs ? user : null, claimant: isTheirs ? null : user, isNew }
 }
@@ -257,7 +257,7 @@ export async function emailRevoked(
 ): Promise<void> {
   const buyer = await findUser(tx, purchase.user_id ?? purchase.claimant_id ?? '')
   if (!buyer) return
-  await sendMail(deps, tx, revokedEmail(deps, buyer.email, purchase, reason))
+  await sendMail(deps, tx, revokedEmail(deps, buyer, purchase, reason))
 }
 
 async function lookForSecond(

@@ -55,5 +55,5 @@ export async function sendKeys(
     purchase,
     licenseKey: openLicenseKey(secrets, purchase),
   }))
-  await mail.deliver(keyRecoveryEmail(deps, user.email, keys), messageId)
+  await mail.deliver(keyRecoveryEmail(deps, user, keys), messageId)
 }

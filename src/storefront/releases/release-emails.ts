@@ -4,12 +4,13 @@
  * products' folder, or that become public at a later time.
  */
 import type { Tier } from '#catalogue/catalogue.ts'
-import { findUser } from '#identity/users.ts'
-import { composeEmail, type Email } from '#mail/email.ts'
+import { findUser, type User } from '#identity/users.ts'
+import { composeEmailTo, type Email } from '#mail/email.ts'
 import { sendMail } from '#mail/mail.ts'
 import { DAY_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
+import { readEmailMessages } from '../messages/emails.ts'
 import type { Listed } from '../products/product-list.ts'
 import { isCovered, type ProductDeps, type Release, showReleases } from '../products/releases.ts'
 import { PREPARE_JOB } from '../purchases/purchases.ts'
@@ -73,10 +74,7 @@ async function sendToBuyer(
     const isNew = purchases.some((purchase) => bringsRelease(purchase, release))
     if (isNew && (await insertNotice(tx, userId, release, deps.clock.now()))) sent.push(release)
   }
-  if (sent.length > 0)
-    await sendMail(deps, tx, releaseEmail(deps, { to: user.email, userId, releases: sent }), {
-      isNotice: true,
-    })
+  if (sent.length > 0) await sendMail(deps, tx, releaseEmail(deps, user, sent), { isNotice: true })
 }
 
 /** Returns true for a release that the buyer can download now and could not when they bought. */
@@ -91,27 +89,23 @@ function bringsRelease(
 
 function releaseEmail(
   deps: Deps,
-  { to, userId, releases }: { to: string; userId: string; releases: readonly TierRelease[] },
+  to: Pick<User, 'id' | 'email' | 'locale'>,
+  releases: readonly TierRelease[],
 ): Email {
   const { config, productList } = deps
-  const optoutUrl = buildOptoutUrl(deps, userId)
+  const optoutUrl = buildOptoutUrl(deps, to.id)
+  const messages = readEmailMessages(to.locale)
+  const text = messages.release({ shop: config.brand.name, optoutUrl })
   const names = releases.map(({ tier, version }) => `${productList.getName(tier)} ${version}`)
   const [first = ''] = names
-  return composeEmail(config.brand, {
-    to,
-    subject:
-      names.length === 1
-        ? `New release: ${config.brand.name} ${first}`
-        : `${names.length} new releases of ${config.brand.name}`,
+  return composeEmailTo(config.brand, to, {
+    subject: names.length === 1 ? text.subjectOfOne(first) : text.subjectOfSeveral(names.length),
     before: releases.flatMap(({ notes }, index) => [
-      `${config.brand.name} ${names[index]} is out.`,
+      text.isOut(names[index] ?? ''),
       ...(notes.trim() === '' ? [] : [shorten(notes.trim())]),
     ]),
-    button: { label: 'Go to your downloads', url: `${config.urls.storefront}/dashboard` },
-    after: [
-      'Your license key stays the same, and each release has downloads of its own.',
-      `You get this email because you bought ${config.brand.name}, at most once a week. To get no more emails about releases: ${optoutUrl}`,
-    ],
+    button: { label: messages.toDownloads, url: `${config.urls.storefront}/dashboard` },
+    after: text.after,
     unsubscribeUrl: optoutUrl,
   })
 }

@@ -1,38 +1,29 @@
 import type { Selectable } from 'kysely'
 import type { Config } from '#config/config.ts'
-import { composeEmail, type Email } from '#mail/email.ts'
+import { composeEmail, composeEmailTo, type Email, type Recipient } from '#mail/email.ts'
 import type { Tables } from '#platform/db/tables.ts'
+import { DEFAULT_LOCALE } from '#platform/locale.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
+import { readEmailMessages } from '../messages/emails.ts'
 import type { Listed } from '../products/product-list.ts'
 import type { PurchaseRow } from '../purchases/store.ts'
-import { WAIVER_TEXT, type WithdrawalRight } from './waiver.ts'
+import { findWaiverText, type WithdrawalRight } from './waiver.ts'
 
 type EmailDeps = Listed & { config: Config }
 type WithdrawalRow = Selectable<Tables['withdrawals']>
 
-const OUTCOMES: Record<WithdrawalRight, string> = {
-  open: 'Your license key and downloads no longer work. We refund your payment to the card or account that you paid with.',
-  waived:
-    'At checkout you requested immediate delivery and acknowledged that you lose your right of withdrawal once it begins. It has begun. We will look at your request and reply.',
-  late: 'The withdrawal period of 14 days is over. We will look at your request and reply.',
-  ended: 'This purchase has already ended. We will look at your request and reply.',
-}
-
-/** The acknowledgement on a durable medium, which the buyer gets at once. */
+/** The acknowledgement on a durable medium, which the buyer gets at once, in their language. */
 export function receiptEmail(
   deps: EmailDeps,
-  withdrawal: WithdrawalRow,
+  withdrawal: WithdrawalRow & Pick<Recipient, 'locale'>,
   purchase: PurchaseRow,
   right: WithdrawalRight,
 ): Email {
   const { config } = deps
-  return composeEmail(config.brand, {
-    to: withdrawal.email,
-    subject: 'We received your withdrawal',
-    before: [
-      `We received your withdrawal from your purchase at ${config.brand.name}.`,
-      OUTCOMES[right],
-    ],
+  const text = readEmailMessages(withdrawal.locale).withdrawal({ shop: config.brand.name })
+  return composeEmailTo(config.brand, withdrawal, {
+    subject: text.subject,
+    before: [text.before, text[right]],
     facts: listFacts(deps, withdrawal, purchase),
     replyTo: config.mail.supportEmail,
   })
@@ -54,7 +45,7 @@ export function withdrawalNoticeEmail(
     before: [`A buyer withdrew from a purchase. ${note}`],
     facts: [
       ['Buyer', withdrawal.email],
-      ...listFacts(deps, withdrawal, purchase),
+      ...listFacts(deps, { ...withdrawal, locale: DEFAULT_LOCALE }, purchase),
       ['Reason', withdrawal.reason ?? 'none given'],
     ],
     replyTo: withdrawal.email,
@@ -101,22 +92,24 @@ export function failedRefundEmail(
 }
 
 function listFacts(
-  { productList }: EmailDeps,
-  withdrawal: WithdrawalRow,
+  { config, productList }: EmailDeps,
+  { confirmed_at, locale }: WithdrawalRow & Pick<Recipient, 'locale'>,
   purchase: PurchaseRow,
 ): [string, string][] {
   const { amount_cents, currency, waiver_json: waiver } = purchase
+  const messages = readEmailMessages(locale)
+  const text = messages.withdrawal({ shop: config.brand.name })
   return [
-    ['Order', purchase.id],
-    ['Product', productList.getName(purchase.tier)],
-    ['Paid', formatMoney(inUnits(amount_cents, currency), currency)],
-    ['Bought', purchase.created_at],
-    ['Withdrawn', withdrawal.confirmed_at ?? ''],
+    [messages.order, purchase.id],
+    [messages.product, productList.getName(purchase.tier)],
+    [messages.paid, formatMoney(inUnits(amount_cents, currency), currency, { locale })],
+    [text.bought, purchase.created_at],
+    [text.withdrawn, confirmed_at ?? ''],
     ...(waiver
       ? [
           [
-            'Your consent at checkout',
-            `${WAIVER_TEXT} (version ${waiver.version}, ${waiver.at})`,
+            text.consent,
+            text.consentText(findWaiverText(waiver.version), waiver.version, waiver.at),
           ] as [string, string],
         ]
       : []),

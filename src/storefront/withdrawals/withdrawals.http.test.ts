@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Buyer, openShop, type Shop } from '#testing/buyer.ts'
 import { createShop } from '#testing/shop.ts'
-import { WAIVER_VERSION } from './waiver.ts'
+import { WAIVERS } from './waiver.ts'
 
 const DAY_MS = 24 * 3_600_000
 const TEAM = 'team@shop.example'
@@ -72,9 +72,9 @@ test('after 14 days, or after delivery with a waiver, the operator decides', asy
   const { shop, ada, order } = await openWithOrder(t)
   const eve = await shop.buyer('eve')
   assert.equal((await open(eve, { waiver: 'old' })).body.code, 'waiver_outdated')
-  await shop.pay(eve, (await open(eve, { waiver: WAIVER_VERSION })).body.url)
+  await shop.pay(eve, (await open(eve, { waiver: WAIVERS.en.version })).body.url)
   const [hers] = (await eve.get('/api/purchases')).body
-  assert.deepEqual([hers.waiver.version, hers.can_withdraw], [WAIVER_VERSION, true])
+  assert.deepEqual([hers.waiver.version, hers.can_withdraw], [WAIVERS.en.version, true])
   assert.equal((await eve.download()).status, 200)
   assert.equal((await eve.get('/api/purchases')).body[0].can_withdraw, false)
   // New downloads do not undo the delivery.
@@ -88,7 +88,7 @@ test('after 14 days, or after delivery with a waiver, the operator decides', asy
   await withdraw(shop, hers.id, eve.email)
   assert.equal(await status(eve), 'completed')
   const [waived] = await receipts(shop, eve.email)
-  for (const fact of [WAIVER_VERSION, hers.waiver.at, 'lose my right of withdrawal'])
+  for (const fact of [WAIVERS.en.version, hers.waiver.at, 'lose my right of withdrawal'])
     assert.ok(waived?.text.includes(fact), fact)
 
   // Downloading without a waiver keeps the right.
@@ -158,7 +158,7 @@ test('with Stripe Tax the consent of the payment page is the waiver', async (t) 
   const ada = await shop.buyer('ada')
   await shop.pay(ada, (await open(ada, {})).body.url, { terms: 'on' })
   const [{ waiver }] = (await ada.get('/api/purchases')).body
-  assert.equal(waiver.version, WAIVER_VERSION)
+  assert.equal(waiver.version, WAIVERS.en.version)
 })
 
 async function openWithOrder(t: Parameters<typeof openShop>[0], tier = 'pro') {

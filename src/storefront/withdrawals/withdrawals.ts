@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto'
 import type { Selectable } from 'kysely'
 import { type Static, Type } from 'typebox'
 import { recordAudit } from '#audit/audit.ts'
-import { findUserByEmail } from '#identity/users.ts'
+import { findUser, findUserByEmail } from '#identity/users.ts'
 import { sendMail } from '#mail/mail.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Tables } from '#platform/db/tables.ts'
@@ -114,7 +114,9 @@ async function applyWithdrawal(
     isDelivered: delivered.has(purchase.id),
     now: clock.now(),
   })
-  await sendMail(deps, tx, receiptEmail(deps, withdrawal, purchase, right))
+  const { locale = null } =
+    (await findUser(tx, purchase.user_id ?? purchase.claimant_id ?? '')) ?? {}
+  await sendMail(deps, tx, receiptEmail(deps, { ...withdrawal, locale }, purchase, right))
   await sendMail(deps, tx, withdrawalNoticeEmail(deps, withdrawal, purchase, right), {
     isNotice: true,
   })

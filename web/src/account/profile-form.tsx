@@ -1,4 +1,4 @@
-import { Avatar, Button, Group, Stack, TextInput } from '@mantine/core'
+import { Avatar, Button, Group, NativeSelect, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
@@ -11,17 +11,22 @@ import { Panel } from './panel.tsx'
 export function ProfileForm() {
   const user = useUser()
   const form = useForm({
-    initialValues: { full_name: user.full_name ?? '', avatar_url: user.avatar_url ?? '' },
+    initialValues: {
+      full_name: user.full_name ?? '',
+      avatar_url: user.avatar_url ?? '',
+      locale: user.locale ?? ('en' as const),
+    },
     validate: {
       avatar_url: (url) =>
         url === '' || /^https:\/\/\S+$/.test(url) ? null : 'Enter a URL that starts with https://',
     },
   })
   const save = useMutation({
-    mutationFn: ({ full_name, avatar_url }: typeof form.values) =>
+    mutationFn: ({ full_name, avatar_url, locale }: typeof form.values) =>
       api.patch('/api/users/me', {
         full_name: full_name.trim() || null,
         avatar_url: avatar_url.trim() || null,
+        locale,
       }),
     onSuccess: (saved) => {
       form.resetDirty()
@@ -50,6 +55,15 @@ export function ProfileForm() {
                 description="Image URL that starts with https://. Only images from Google and GitHub are shown."
                 type="url"
                 {...form.getInputProps('avatar_url')}
+              />
+              <NativeSelect
+                label="Language"
+                description="Of emails and of the shop. The app is in English."
+                data={[
+                  { value: 'en', label: 'English' },
+                  { value: 'de', label: 'Deutsch' },
+                ]}
+                {...form.getInputProps('locale')}
               />
             </Stack>
           </Group>

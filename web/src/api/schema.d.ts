@@ -5,6 +5,7 @@ export type AccountExport = {
   email: string
   full_name: string | null
   avatar_url: string | null
+  locale: Locale | null
   is_verified: boolean
   oauth_provider: OAuthProvider | null
   subscription_status: SubscriptionStatus
@@ -693,6 +694,7 @@ export type ChangedUser = {
   email: string
   full_name: string | null
   avatar_url: string | null
+  locale: Locale | null
   is_active: boolean
   is_verified: boolean
   oauth_provider: OAuthProvider | null
@@ -2041,6 +2043,8 @@ export type ListedIngestJob = {
   finished_at: string | null
   document_id: string | null
 }
+
+export type Locale = 'en' | 'de'
 
 export type LogInRequest = {
   email: string
@@ -3518,6 +3522,7 @@ export type UpdateCollectionRequest = {
 export type UpdateProfileRequest = {
   full_name?: string | null
   avatar_url?: string | null
+  locale?: Locale | null
 }
 
 export type UpdateShareRequest = {
@@ -3580,6 +3585,7 @@ export type User = {
   email: string
   full_name: string | null
   avatar_url: string | null
+  locale: Locale | null
   is_active: boolean
   is_verified: boolean
   oauth_provider: OAuthProvider | null

@@ -19,7 +19,7 @@ const TODAY = ['revenue', 'new_mrr', 'churned_mrr', 'failure_rate'] as const
 const MONTH = ['revenue', 'gross_margin', 'margin_percent', 'mrr'] as const
 const SHOWN = 5
 
-/** What happened today, each number with a link to its rows. */
+/** The numbers of today, each with a link to its rows. */
 export function TodayPage() {
   const today = useQuery(metricsQuery(readSpan(1), { names: TODAY }))
   const month = useQuery(metricsQuery(readSpan(30), { names: MONTH }))

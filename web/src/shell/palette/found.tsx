@@ -1,4 +1,4 @@
-// What the service finds for the palette. Each source answers for the caller alone: conversations
+// Searches the service for the palette. Each source answers for the caller alone: conversations
 // and files are the user's, and customers and orders need a superuser.
 import { useDebouncedValue } from '@mantine/hooks'
 import { IconFiles, IconMessage, IconReceipt, IconUsers } from '@tabler/icons-react'

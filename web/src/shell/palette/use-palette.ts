@@ -24,8 +24,8 @@ export function usePalette(user: User | undefined, isSignedIn: boolean) {
           ...rankEntries(pages, typed),
           ...found.entries,
         ]
-  const kept = active?.typed === typed ? entries.find(({ id }) => id === active.id) : undefined
-  const current = kept ?? entries[0]
+  const previous = active?.typed === typed ? entries.find(({ id }) => id === active.id) : undefined
+  const current = previous ?? entries[0]
   // The active entry stays active when later results appear above it.
   if (active?.typed !== typed || active.id !== current?.id) setActive({ typed, id: current?.id })
 
