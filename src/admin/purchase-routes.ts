@@ -13,6 +13,7 @@ import {
   type ChangeRequest,
   extendUpdates,
   refundOrder,
+  releaseOrderMachine,
   resendKey,
   resetDownloads,
   restoreOrder,
@@ -211,5 +212,24 @@ export function adminPurchaseRoutes(
       body: Type.Object({ limit: Nullable(Type.Integer({ minimum: 0, maximum: 100_000 })) }),
     },
     (request, { limit }) => setActivationsLimit(deps, request, limit),
+  )
+
+  app.delete(
+    '/api/admin/purchases/:id/activations/:activation_id',
+    {
+      schema: {
+        operationId: 'releaseOrderMachine',
+        tags,
+        summary: 'Release a machine of the buyer, beside their own releases of the month',
+        params: Type.Object({ id: Uuid, activation_id: Uuid }),
+        response: { 200: OrderDetail },
+      },
+      config: { access: 'superuser' },
+    },
+    async (request) => {
+      const { id, activation_id } = request.params
+      await releaseOrderMachine(deps, { actorId: requireCaller(request).userId, id }, activation_id)
+      return readOrder(deps, id)
+    },
   )
 }

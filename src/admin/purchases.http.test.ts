@@ -196,6 +196,35 @@ test('downloads are reset, updates are extended, and the key is sent again', asy
   )
 })
 
+test('a superuser releases a machine beyond the buyer’s own releases of the month', async (t) => {
+  const shop = await openShop(t)
+  const root = await shop.as('root', { superuser: true })
+  const ada = await shop.buyer('ada')
+  await shop.sell(ada, 'pro')
+  const { id } = (await readOnly(root)).body
+  const license_key = (await ada.download()).headers.get('x-license-key')
+  const activate = async (fingerprint: string) =>
+    (await shop.store('POST', '/api/license/activate', { body: { license_key, fingerprint } })).body
+  const release = (machine: string) =>
+    root.delete(`/api/admin/purchases/${id}/activations/${machine}`)
+
+  const machines = await Promise.all(['one', 'two', 'three'].map(activate))
+  assert.equal((await activate('four')).code, 'activations_full')
+  for (const { activation_id } of machines) {
+    const { status, body } = await release(activation_id)
+    assert.deepEqual(
+      [status, body.machines.some((one: { id: string }) => one.id === activation_id)],
+      [200, false],
+    )
+    assert.equal((await release(activation_id)).body.code, 'activation_not_found')
+  }
+  assert.ok((await activate('four')).activation_id)
+  const { body } = await ada.get(`/api/purchases/${id}/activations`)
+  assert.deepEqual([body.activations.length, body.releases_left], [1, 3])
+  const [entry] = await auditOf(shop, id)
+  assert.equal(entry?.[0], 'purchase.machine_released')
+})
+
 test('a revoked purchase is restored by a superuser alone, and never past a refund', async (t) => {
   const shop = await openShop(t)
   const root = await shop.as('root', { superuser: true })

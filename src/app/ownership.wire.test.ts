@@ -281,6 +281,18 @@ const ASKED_ONCE: Record<string, Asked> = {
   'POST /api/admin/purchases/:id/resend id': ADMIN_PURCHASE,
   'POST /api/admin/purchases/:id/reset-downloads id': ADMIN_PURCHASE,
   'POST /api/admin/purchases/:id/activations id': { ...ADMIN_PURCHASE, body: () => ({ limit: 9 }) },
+  'DELETE /api/admin/purchases/:id/activations/:activation_id id': {
+    ...ADMIN_PURCHASE,
+    second: 'activation',
+    // The buyer has released it before.
+    ownerStatus: 404,
+  },
+  'DELETE /api/admin/purchases/:id/activations/:activation_id activation_id': {
+    ...ADMIN_PURCHASE,
+    thing: 'activation',
+    path: 'purchase',
+    ownerStatus: 404,
+  },
   'POST /api/admin/purchases/:id/extend id': {
     ...ADMIN_PURCHASE,
     body: () => ({ until: '2999-01-01T00:00:00.000Z' }),

@@ -41,6 +41,7 @@ export type AuditAction =
   | 'purchase.claimed'
   | 'purchase.downloads_reset'
   | 'purchase.extended'
+  | 'purchase.machine_released'
   | 'purchase.refunded'
   | 'purchase.resent'
   | 'purchase.restored'

@@ -276,6 +276,10 @@ test('a wrong file stops the start with the field’s name', (t) => {
       /products\[0\]\.comparison\.Support is wrong: got 24/,
     ],
     [{ products: [{ ...PRODUCT, terms: null }] }, /products\[0\]\.terms is wrong/],
+    [
+      { products: [{ ...PRODUCT, price: 0.3 }] },
+      /products\[0\]\.price is wrong: Stripe charges at least €0\.50/,
+    ],
     [{ products: [{ ...PRODUCT, renewal_price: -1 }] }, /products\[0\]\.renewal_price is wrong/],
     [
       { products: [{ ...PRODUCT, updates_months: 1.5 }] },

@@ -21,6 +21,7 @@ import {
   readTier,
   wrong,
 } from './fields.ts'
+import { requireChargeable } from './minimum-charge.ts'
 import { checkSlugs, readProduct } from './product-form.ts'
 
 /** `prices`: null when they come from settings. */
@@ -51,7 +52,7 @@ export function parseCatalogue(text: string): Partial<CatalogueFile> {
     ...(products === undefined
       ? {}
       : {
-          products: checkSlugs(unlike(readList(products, 'products', readProduct), 'products')),
+          products: checkSlugs(unlike(readList(products, 'products', readSoldProduct), 'products')),
         }),
   }
 }
@@ -162,3 +163,6 @@ function parsed(text: string): unknown {
     throw new CatalogueError(`it is not JSON: ${(error as Error).message}`)
   }
 }
+
+const readSoldProduct = (value: unknown, at: string) =>
+  requireChargeable(readProduct(value, at), at)

@@ -144,8 +144,6 @@ export type Config = {
   searchMemoryMb: number | null
   /** Maximum body of a request to a model, unpacked. */
   maxAiBodyBytes: number
-  /** The contact in security.txt: a mailto: or https: address. */
-  securityContact: string
   metricsToken: string | null
   geoipDb: string | null
   /** Encrypts the root of all secrets; null: the root is stored in plain text. */
@@ -347,6 +345,7 @@ export function readConfig(env: Env): Config {
   }
   const dataDir = readDataDir(read)
   const ai = readAi(read, sandbox.on, sandbox.url, catalogue, dataDir)
+  const required = read.list('REQUIRE', ['verified_email', 'superuser_two_factor'], [])
   refuseStrayPlans(env, catalogue)
 
   return deepFreeze({
@@ -410,8 +409,8 @@ export function readConfig(env: Env): Config {
       signup: read.rate('RATE_LIMIT_SIGNUP', '10/3600'),
     },
     signUp: readSignUp(read),
-    requireVerifiedEmail: read.flag('REQUIRE_VERIFIED_EMAIL', false),
-    requireSuperuserTwoFactor: read.flag('REQUIRE_SUPERUSER_TWO_FACTOR', false),
+    requireVerifiedEmail: required.includes('verified_email'),
+    requireSuperuserTwoFactor: required.includes('superuser_two_factor'),
     superuser: readSuperuser(read),
     pwnedPasswordsUrl: read.url('PWNED_PASSWORDS_URL', ['http:', 'https:']),
     budgets: readBudgets(read, catalogue),
@@ -421,7 +420,6 @@ export function readConfig(env: Env): Config {
     maxFileBytes: read.positive('MAX_FILE_MB', 25) * 1024 * 1024,
     searchMemoryMb: read.count('SEARCH_MEMORY_MB'),
     maxAiBodyBytes: read.positive('MAX_AI_BODY_MB', 32) * 1024 * 1024,
-    securityContact: readSecurityContact(read, urls.base),
     metricsToken: read.optional('METRICS_TOKEN'),
     geoipDb: read.optional('GEOIP_DB'),
     ...readSecretKeys(read),
@@ -463,13 +461,6 @@ function readMail(read: Reader, sandboxOn: boolean, base: string): Config['mail'
 function readSender(text: string): Config['mail']['from'] {
   const [, name = '', address = text] = /^(.*?)\s*<([^<>]+)>$/.exec(text) ?? []
   return { name: name.replace(/^"(.*)"$/, '$1') || null, address }
-}
-
-function readSecurityContact(read: Reader, base: string): string {
-  return (
-    read.url('SECURITY_CONTACT', ['mailto:', 'https:']) ??
-    `mailto:${read.text('SUPPORT_EMAIL', `support@${new URL(base).hostname}`)}`
-  )
 }
 
 function readSecretKeys(read: Reader): Pick<Config, 'secretKey' | 'secretKeyOld'> {

@@ -22,20 +22,19 @@ export type SignUpConfig = {
 }
 
 const SHIPPED = new URL('./disposable-domains.txt', import.meta.url)
-const DOMAIN = /^(\*\.)?([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]*[a-z0-9])?$/
+const DOMAIN = /^(!|\*\.)?([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]*[a-z0-9])?$/
 
 export function readSignUp(read: Reader): SignUpConfig {
-  const domains = (name: string) => {
-    const words = read.words(name).map((word) => word.toLowerCase())
-    const wrong = words.find((word) => !DOMAIN.test(word))
-    if (wrong !== undefined)
-      throw new ConfigError(`${name} is wrong: expected domains, as example.com, got '${wrong}'`)
-    return words
-  }
+  const domains = read.words('SIGNUP_DOMAINS').map((word) => word.toLowerCase())
+  const wrong = domains.find((word) => !DOMAIN.test(word))
+  if (wrong !== undefined)
+    throw new ConfigError(
+      `SIGNUP_DOMAINS is wrong: expected domains, as example.com or !example.com, got '${wrong}'`,
+    )
   return {
     invitedOnly: read.oneOf('SIGNUP', ['open', 'invited'], 'open') === 'invited',
-    allowed: domains('SIGNUP_ALLOWED_DOMAINS'),
-    denied: domains('SIGNUP_DENIED_DOMAINS'),
+    allowed: domains.filter((word) => !word.startsWith('!')),
+    denied: domains.filter((word) => word.startsWith('!')).map((word) => word.slice(1)),
     disposable: readDisposable(read.text('DISPOSABLE_DOMAINS', 'allow')),
     proof: read.oneOf('SIGNUP_PROOF', ['auto', 'always', 'off'], 'auto'),
   }

@@ -29,6 +29,7 @@ export const storefrontMigrations: Migration[] = [
         from_id {id},
         user_id {id},
         claimant_id {id},
+        is_claimant_proven {boolean} not null,
         tier text not null,
         status text not null,
         payment_ref text not null,

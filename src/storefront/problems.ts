@@ -50,6 +50,11 @@ export const storefrontProblem = Problem.define({
     'No message has this id',
     { advice: '`GET /api/admin/contact-messages` lists the messages.' },
   ],
+  amount_too_small: [
+    409,
+    'With this code, {product} would cost {price}, but Stripe charges at least {minimum}',
+    { advice: 'Use a smaller discount, one of the whole price, or another product.' },
+  ],
   discount_code_taken: [
     409,
     'Another promotion code has this name',

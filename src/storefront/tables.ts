@@ -50,6 +50,11 @@ type PurchasesTable = {
    * owner has claimed it. Null once `user_id` is set.
    */
   claimant_id: string | null
+  /**
+   * The claimant had verified that address before the purchase, so their session alone may claim it.
+   * Kept, because the account may change its address later.
+   */
+  is_claimant_proven: boolean
   tier: Tier
   /** Derived from the chain's payments and the three dates below. */
   status: PurchaseStatus

@@ -582,7 +582,12 @@ async function manageOrders(walk: Walk, root: Calls): Promise<void> {
   await createCalls(walk, 'storefront', headers).get(`/api/purchases/${purchases[0].id}/invoice`)
   const order = `/api/admin/purchases/${purchases[0].id}`
   await root.get(`/api/admin/purchases.csv?q=${email}`)
-  await root.get(order)
+  const rotate = `/api/purchases/${purchases[0].id}/rotate-key`
+  const { license_key } = (await app.store('POST', rotate, { headers })).body
+  const body = { license_key, fingerprint: 'c0ffee', name: 'Laptop', platform: 'linux-x64' }
+  await app.store('POST', '/api/license/activate', { body })
+  const [machine] = (await root.get(order)).body.machines
+  await root.delete(`${order}/activations/${machine.id}`)
   await root.post(`${order}/resend`)
   await root.post(`${order}/reset-downloads`)
   await root.post(`${order}/extend`, {

@@ -4,7 +4,7 @@
  *
  * An account that only purchases have created has no holder. There, the link also proves the
  * address and signs in. Any other account has a holder, whom the link does not prove: it needs their
- * session, too.
+ * session, too. If the holder had verified the address before the purchase, their session is enough.
  */
 import { recordAudit } from '#audit/audit.ts'
 import { lockPayment, updatePayment } from '#billing/money/payments.ts'
@@ -79,6 +79,22 @@ export async function claimPurchase(
     const purchase = await purchaseStore.findById(tx, claim.purchaseId)
     if (purchase?.claimant_id === user.id) await givePurchase(deps, tx, purchase, user.id)
     return { user: isSignIn ? await claimAccount(deps, tx, user.id) : user, isSignIn }
+  })
+}
+
+/** Lists the purchases that the session of the user may claim without the link. */
+export async function listWaiting(db: Db, userId: string): Promise<PurchaseRow[]> {
+  const rows = await purchaseStore.listClaimable(db, userId)
+  return rows.filter((row) => row.is_claimant_proven && !purchaseStore.isEnded(row))
+}
+
+/** Claims a purchase of `listWaiting`. @throws Problem 404 `purchase_not_found` */
+export async function claimWaiting(deps: ClaimDeps, userId: string, id: string): Promise<void> {
+  await transaction(deps.db, async (tx) => {
+    await lockUser(tx, userId)
+    const purchase = (await listWaiting(tx, userId)).find((row) => row.id === id)
+    if (!purchase) throw storefrontProblem('purchase_not_found')
+    await givePurchase(deps, tx, purchase, userId)
   })
 }
 

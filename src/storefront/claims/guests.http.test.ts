@@ -109,6 +109,57 @@ test('paying with the address of another account does not change that account', 
   assert.deepEqual((await eve.get('/api/purchases')).body, [])
 })
 
+test('the verified owner of the address claims on their page; nobody else does', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  const eve = await shop.buyer('eve')
+  await shop.platform.db.updateTable('users').set({ is_verified: true }).execute()
+  await buy(shop, ada.email)
+  const page = await ada.get('/dashboard')
+  assert.match(page.text, /<strong>Pro is waiting for you\.<\/strong>/)
+  assert.doesNotMatch(page.text, /LK-/, 'the key is not shown before the claim')
+  const purchase = /name="purchase" value="([^"]+)"/.exec(page.text)?.[1] ?? ''
+  const body = new URLSearchParams({ purchase }).toString()
+  const post = (who: typeof ada) => who.request('POST', '/dashboard/claim', { headers: FORM, body })
+
+  assert.doesNotMatch((await eve.get('/dashboard')).text, /is waiting/)
+  assert.equal((await post(eve)).status, 404)
+  assert.equal((await post(ada)).status, 303)
+  assert.match((await ada.get('/dashboard')).text, /data-purchase/)
+  assert.doesNotMatch((await ada.get('/dashboard')).text, /is waiting/)
+  assert.equal((await post(ada)).status, 404, 'once')
+  const token = await readToken(shop, ada.email)
+  const late = await ada.request('POST', '/api/claim', { body: { token } })
+  assert.equal(late.status, 200, 'the link of the email changes nothing more')
+  assert.equal((await ada.get('/api/purchases')).body.length, 1)
+})
+
+test('someone who registered the address before and verifies another one claims nothing', async (t) => {
+  const shop = await openShop(t)
+  const body = { email: MAIL, password: PASSWORD }
+  await shop.post('/api/auth/register', body)
+  const eve = readCookie(await shop.store('POST', '/api/session', { body }))
+  await buy(shop, MAIL)
+  // The change of the address, as after its confirmation.
+  await shop.platform.db
+    .updateTable('users')
+    .set({ email: 'eve@example.com', email_key: 'eve@example.com', is_verified: true })
+    .where('email', '=', MAIL)
+    .execute()
+  const page = await shop.store('GET', '/dashboard', { headers: { cookie: eve } })
+  assert.equal(page.status, 200)
+  assert.doesNotMatch(page.text, /is waiting/)
+  const { id: purchase } = await shop.platform.db
+    .selectFrom('purchases')
+    .select('id')
+    .executeTakeFirstOrThrow()
+  const sent = await shop.store('POST', '/dashboard/claim', {
+    headers: { ...FORM, cookie: eve },
+    body: new URLSearchParams({ purchase }).toString(),
+  })
+  assert.equal(sent.status, 404)
+})
+
 test('machines that were activated before the claim stay active', async (t) => {
   const shop = await openShop(t)
   const ada = await shop.buyer('ada')
@@ -356,7 +407,7 @@ test('where accounts need an invitation, guests cannot buy', async (t) => {
 })
 
 test('an address of a refused domain pays for a license without an account', async (t) => {
-  const shop = await openShop(t, { SIGNUP_DENIED_DOMAINS: 'bad.example' })
+  const shop = await openShop(t, { SIGNUP_DOMAINS: '!bad.example' })
   const body = { tier: 'pro', email: 'a@bad.example' }
   assert.equal((await shop.store('POST', '/api/checkout', { body })).status, 400)
   // The payment page takes any address.

@@ -156,6 +156,18 @@ export async function releaseOfUser(
   await releaseMachine(deps, purchase, activationId)
 }
 
+/**
+ * Ends an activation for the seller. It does not count towards the buyer's releases of the month.
+ * Returns false when the license has no such machine.
+ */
+export async function endActivation(tx: Db, purchase: PurchaseRow, id: string): Promise<boolean> {
+  const row = await store.findActivation(tx, purchase, id)
+  if (!row || row.released_at !== null) return false
+  await store.remove(tx, row)
+  await purchaseStore.giveActivationBack(tx, purchase)
+  return true
+}
+
 function releaseMachine(
   { productList, db, clock }: ActivationDeps,
   purchase: PurchaseRow,

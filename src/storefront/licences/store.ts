@@ -89,6 +89,10 @@ export async function release(tx: Db, row: ActivationRow, now: Instant): Promise
   return released !== undefined
 }
 
+export async function remove(tx: Db, { owner, id }: ActivationRow): Promise<void> {
+  await tx.deleteFrom('activations').where('owner', '=', owner).where('id', '=', id).execute()
+}
+
 /** Deletes all activations of a chain. */
 export async function removeAll(tx: Db, { owner, chain_id }: ChainKey): Promise<void> {
   await tx

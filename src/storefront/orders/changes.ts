@@ -4,6 +4,7 @@ import { recordAudit } from '#audit/audit.ts'
 import type { Billing } from '#billing/billing.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
+import { endActivation } from '../licences/activations.ts'
 import { storefrontProblem } from '../problems.ts'
 import type { Listed } from '../products/product-list.ts'
 import { CONFIRMATION_JOB, emailRevoked } from '../purchases/purchases.ts'
@@ -105,6 +106,18 @@ export function setActivationsLimit(
   return changeOrder(deps, request, 'purchase.activations_set', async (tx, purchase) => {
     await update(tx, purchase, { activations_limit: limit })
     return { from: purchase.activations_limit, to: limit }
+  })
+}
+
+/** Ends the activation of a machine, which the buyer may then activate again. */
+export function releaseOrderMachine(
+  deps: ChangeDeps,
+  request: ChangeRequest,
+  activationId: string,
+): Promise<void> {
+  return changeOrder(deps, request, 'purchase.machine_released', async (tx, purchase) => {
+    if (!(await endActivation(tx, purchase, activationId)))
+      throw storefrontProblem('activation_not_found')
   })
 }
 

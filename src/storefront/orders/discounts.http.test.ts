@@ -99,6 +99,31 @@ test('a discount is a percentage or an amount, and needs a superuser with a fres
   assert.equal(await ask({ code: 'LATE', percent_off: 10 }), 403)
 })
 
+test('a code must leave a price of nothing, or one that Stripe charges', async (t) => {
+  const shop = await openShop(t)
+  const root = await shop.as('root', { superuser: true })
+  const make = (form: object) => root.post('/api/admin/discounts', { currency: 'usd', ...form })
+  const refused = await make({ code: 'NEARLY', amount_off: 19_851 })
+  assert.deepEqual([refused.status, refused.body.code], [409, 'amount_too_small'])
+  assert.match(refused.body.detail, /^With this code, Basic would cost \$0\.49, .* \$0\.50/)
+  assert.equal((await make({ code: 'LAST', amount_off: 19_850 })).status, 201)
+  assert.equal((await make({ code: 'WHOLE', amount_off: 19_900 })).status, 201)
+  assert.equal((await make({ code: 'EURO', amount_off: 19_851, currency: 'eur' })).status, 201)
+  const only = { code: 'ONLY', amount_off: 19_851, tiers: ['pro'] }
+  assert.equal((await make(only)).status, 201)
+
+  const [basic] = (await root.get('/api/admin/products')).body.products
+  const { tier, retired_at, is_for_sale, revision, ...form } = basic
+  const reprice = (amount: number) =>
+    root.request('PUT', `/api/admin/products/${tier}`, { body: { ...form, price: amount } })
+  assert.equal((await reprice(198.7)).status, 200)
+  const ada = await shop.buyer('ada')
+  assert.equal(await price(shop, ada, 'basic', 'LAST'), 'amount_too_small', 'prices change')
+  const tiny = await reprice(0.4)
+  assert.equal(tiny.status, 422)
+  assert.match(tiny.text, /Stripe charges at least \$0\.50/)
+})
+
 const open = (buyer: Buyer, tier: string, code: string) =>
   buyer.request('POST', '/api/checkout', { body: { tier, code } })
 

@@ -13,10 +13,12 @@ import {
   type Processor,
   requireProcessor,
 } from '#billing/processor.ts'
-import type { Tier } from '#catalogue/catalogue.ts'
+import type { CatalogueProduct, Tier } from '#catalogue/catalogue.ts'
+import { formatMinimum, isChargeable } from '#catalogue/minimum-charge.ts'
 import { type Db, isUniqueViolation, transaction } from '#platform/db/db.ts'
 import type { Tables } from '#platform/db/tables.ts'
 import { Instant, InstantInput, Nullable } from '#platform/http/schema.ts'
+import { formatMoney, inMinorUnits, inUnits } from '#platform/money.ts'
 import type { Platform } from '#platform/platform.ts'
 import { invalid } from '#platform/problems.ts'
 import { storefrontProblem } from '../problems.ts'
@@ -95,7 +97,24 @@ export function isUsable(
   return owners_of === null || owned.includes(owners_of)
 }
 
-/** @throws Problem 409 `discount_code_taken`, 422, 502 and 503 */
+/** @throws Problem 409 `amount_too_small`: the discount leaves less than can be charged */
+export function requirePayable(
+  { percent_off, amount_off_cents, currency }: Row,
+  { product, cents }: { product: CatalogueProduct; cents: number },
+): void {
+  // An amount in another currency does not apply to the product.
+  if (percent_off === null && currency !== product.currency) return
+  const off = percent_off === null ? amount_off_cents : Math.round((cents * percent_off) / 100)
+  const left = Math.max(0, cents - (off ?? 0))
+  if (isChargeable(left, product.currency)) return
+  throw storefrontProblem('amount_too_small', {
+    product: product.name,
+    price: formatMoney(inUnits(left, product.currency), product.currency),
+    minimum: formatMinimum(product.currency),
+  })
+}
+
+/** @throws Problem 409 `discount_code_taken`, `amount_too_small`; 422, 502 and 503 */
 export async function createDiscount(
   deps: Deps,
   actorId: string,
@@ -103,6 +122,10 @@ export async function createDiscount(
 ): Promise<DiscountView> {
   const processor = requireProcessor(deps.processor)
   const row = buildRow(form, deps.clock.now())
+  for (const product of deps.productList.sold) {
+    if (row.tiers_json?.includes(product.tier) === false) continue
+    requirePayable(row, { product, cents: inMinorUnits(product.price, product.currency) })
+  }
   await reserveCode(deps.db, row)
   try {
     const promotionId = await mapProcessorErrors(createCoupon(processor, row))

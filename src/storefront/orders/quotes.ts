@@ -4,6 +4,7 @@
  */
 import { findPayments, type PaymentRow } from '#billing/money/payments.ts'
 import type { CatalogueProduct } from '#catalogue/catalogue.ts'
+import { waiveSmallAmount } from '#catalogue/minimum-charge.ts'
 import type { Config } from '#config/config.ts'
 import { inMinorUnits } from '#platform/money.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -11,7 +12,6 @@ import { storefrontProblem } from '../problems.ts'
 import type { ProductDeps } from '../products/releases.ts'
 import { ownsTier } from '../purchases/allowance.ts'
 import { findOfUser, isCurrent, listChain, type PurchaseRow } from '../purchases/store.ts'
-import { waiveSmallAmount } from './minimum-charge.ts'
 
 export type QuoteDeps = Pick<Platform, 'config' | 'db'>
 

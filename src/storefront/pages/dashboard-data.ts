@@ -1,3 +1,4 @@
+import { listWaiting } from '../claims/claims.ts'
 import { findKnownArchive } from '../downloads/archives.ts'
 import { cooldownLeftMs, type DownloadDeps } from '../downloads/downloads.ts'
 import * as downloadStore from '../downloads/store.ts'
@@ -38,6 +39,8 @@ export type OwnedLicense = {
 
 export type Dashboard = {
   products: OwnedProduct[]
+  /** Purchases that a guest made for the user's address. */
+  waiting: readonly PurchaseRow[]
   downloads: Awaited<ReturnType<typeof downloadStore.listOfUser>>
 }
 
@@ -47,8 +50,9 @@ type Deps = DownloadDeps & ActivationDeps
 
 /** Reads everything that a buyer's page shows. */
 export async function readDashboard(deps: Deps, userId: string): Promise<Dashboard> {
-  const [purchases, delivered, downloads] = await Promise.all([
+  const [purchases, waiting, delivered, downloads] = await Promise.all([
     purchaseStore.listOfUser(deps.db, userId),
+    listWaiting(deps.db, userId),
     downloadStore.listDelivered(deps.db, userId),
     downloadStore.listOfUser(deps.db, userId, undefined, DOWNLOADS_SHOWN),
   ])
@@ -58,6 +62,7 @@ export async function readDashboard(deps: Deps, userId: string): Promise<Dashboa
         readProduct(deps, purchase, purchases, delivered.has(purchase.id)),
       ),
     ),
+    waiting,
     downloads,
   }
 }

@@ -2,7 +2,7 @@ import { type Html, html } from '#platform/http/html.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
 import type { CheckoutState } from '../payments/payments.ts'
 import type { ProductList } from '../products/product-list.ts'
-import { isCurrent, isEnded } from '../purchases/store.ts'
+import { isCurrent, isEnded, type PurchaseRow } from '../purchases/store.ts'
 import type { PurchaseStatus } from '../tables.ts'
 import type { Dashboard, OwnedProduct } from './dashboard-data.ts'
 import { licenseSections } from './dashboard-license.ts'
@@ -10,13 +10,14 @@ import { bytes, day } from './formats.ts'
 
 export function dashboardPage(
   productList: ProductList,
-  { products, downloads }: Dashboard,
+  { products, waiting, downloads }: Dashboard,
   notice: DashboardNotice | null,
 ): Html {
   return html`<div class="wrap">
 <h1>Your purchases</h1>
 ${notice && renderNotice(notice)}
-${products.length === 0 ? emptyState() : html`<div class="stack">${products.map((product) => productCard(productList, product))}</div>`}
+${waiting.map((purchase) => waitingCard(productList, purchase))}
+${products.length === 0 ? waiting.length === 0 && emptyState() : html`<div class="stack">${products.map((product) => productCard(productList, product))}</div>`}
 <div data-history>${products.length > 0 && history(downloads)}</div>
 </div>`
 }
@@ -50,6 +51,14 @@ function renderPayment(payment: CheckoutState): Html {
 
 function emptyState(): Html {
   return html`<div class="card empty"><h2>No purchases yet</h2><p class="soft">Your purchases appear here with their license keys and downloads.</p><p><a class="button" href="/pricing">See pricing</a></p></div>`
+}
+
+/** The license key is not shown before the purchase belongs to the account. */
+function waitingCard(productList: ProductList, { id, tier, created_at }: PurchaseRow): Html {
+  const name = productList.getName(tier)
+  return html`<form class="notice" method="post" action="/dashboard/claim" aria-label="${name}"><input type="hidden" name="purchase" value="${id}">
+<p><strong>${name} is waiting for you.</strong> Someone bought it for your email address on ${day(created_at)}, without signing in.</p>
+<p><button class="button">Add to my purchases</button></p></form>`
 }
 
 function productCard(productList: ProductList, product: OwnedProduct): Html {

@@ -4,6 +4,7 @@ import { withTimeout } from '#billing/processor.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { Problem } from '#platform/problem.ts'
+import { type ClaimDeps, claimWaiting } from '../claims/claims.ts'
 import type { DownloadDeps } from '../downloads/downloads.ts'
 import { createToken, deleteToken } from '../downloads/tokens.ts'
 import { type ActivationDeps, releaseOfUser } from '../licences/activations.ts'
@@ -14,7 +15,7 @@ import { readDashboard } from './dashboard-data.ts'
 import { type DashboardNotice, dashboardPage } from './dashboard-page.ts'
 import { type LayoutDeps, sendPage } from './layout.ts'
 
-type Deps = DownloadDeps & PaymentDeps & ActivationDeps & RotationDeps & LayoutDeps
+type Deps = DownloadDeps & PaymentDeps & ActivationDeps & RotationDeps & ClaimDeps & LayoutDeps
 
 const COUNTED = { config: { access: 'anyone' as const, limit: 'general' as const } }
 const REFRESH_SECONDS = 5
@@ -34,6 +35,10 @@ export function dashboardRoutes(app: App, deps: Deps): void {
   })
 
   const changes: Record<string, Change> = {
+    claim: async (userId, { purchase = '' }) => {
+      await claimWaiting(deps, userId, purchase)
+      return null
+    },
     'rotate-key': async (userId, { purchase = '' }) => {
       await rotateKey(deps, userId, purchase)
       return null

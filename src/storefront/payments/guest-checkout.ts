@@ -47,11 +47,12 @@ export async function openGuestCheckout(
   }
   if (!(await isForSale(deps, product.tier))) throw storefrontProblem('not_for_sale')
   const { tier } = product
+  const quote = quoteNew(product)
   return withTimeout(
     (async () => {
       const promotion =
-        code === undefined ? null : await findPromotion(deps, code, { userId: null, tier })
-      const sale = { ...quoteNew(product), promotion, waiver: waiver ?? null }
+        code === undefined ? null : await findPromotion(deps, code, { userId: null, quote })
+      const sale = { ...quote, promotion, waiver: waiver ?? null }
       const buyer = { guest: markGuest(deps.secrets, tier) }
       const session = await mapProcessorErrors(
         requireProcessor(processor).checkout.sessions.create({

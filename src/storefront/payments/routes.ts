@@ -208,7 +208,7 @@ async function openSale(
   return withTimeout(
     (async () => {
       const promotion =
-        code === undefined ? null : await findPromotion(deps, code, { userId, tier: product.tier })
+        code === undefined ? null : await findPromotion(deps, code, { userId, quote })
       return checkoutAddress(deps, userId, { ...quote, promotion, waiver: waiver ?? null })
     })(),
   )

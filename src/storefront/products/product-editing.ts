@@ -6,6 +6,7 @@ import type { AuditAction } from '#audit/actions.ts'
 import { recordAudit } from '#audit/audit.ts'
 import type { CatalogueProduct, Tier } from '#catalogue/catalogue.ts'
 import { CatalogueError } from '#catalogue/fields.ts'
+import { requireChargeable } from '#catalogue/minimum-charge.ts'
 import { formatProduct, readProduct } from '#catalogue/product-form.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -23,15 +24,19 @@ import {
   storeOrder,
   upsert,
 } from './product-store.ts'
+import { isForSale, type ProductDeps } from './releases.ts'
 
-export type EditingDeps = Pick<Platform, 'config' | 'db' | 'clock' | 'bus'> & Listed
+export type EditingDeps = Pick<Platform, 'config' | 'db' | 'clock' | 'bus'> & ProductDeps
 
 /** Lists the products on sale in display order, then the retired ones. */
 export async function listProducts(deps: EditingDeps): Promise<ProductView[]> {
   const { config, db, productList } = deps
   const stored = productList.isFixed ? null : await readList(db)
-  if (stored?.products) return (await listRows(db)).map(viewRow)
-  return config.catalogue.products.map((product) => viewProduct(product, 0, null))
+  if (stored?.products) return Promise.all((await listRows(db)).map((row) => viewRow(deps, row)))
+  const views = config.catalogue.products.map((product) =>
+    viewProduct(deps, product, { revision: 0, retired_at: null }),
+  )
+  return Promise.all(views)
 }
 
 /** @throws Problem 409 `products_fixed`, `product_exists`, `product_slug_taken`; 422 */
@@ -95,7 +100,7 @@ async function changeList(
 ): Promise<ProductView> {
   const { config, db, clock, bus, productList } = deps
   requireEditable(deps)
-  const view = await transaction(db, async (tx) => {
+  const changed = await transaction(db, async (tx) => {
     const now = clock.now()
     const revision = await lockList(tx, config.catalogue.products, now)
     const rows = await listRows(tx)
@@ -112,11 +117,11 @@ async function changeList(
     })
     const row = (await listRows(tx)).find((one) => one.tier === tier)
     if (!row) throw new Error(`the product ${tier} was not stored`)
-    return viewRow(row)
+    return row
   })
   await productList.reload()
   bus.publish(PRODUCTS_CHANGED, null)
-  return view
+  return viewRow(deps, changed)
 }
 
 async function store(
@@ -160,7 +165,7 @@ const isTaken = ({ tier, retired_at }: ProductRow, wanted: Tier) =>
 /** @throws Problem 422 with the field */
 function readForm({ config }: EditingDeps, { position, ...form }: ProductForm): CatalogueProduct {
   try {
-    const product = readProduct(form, 'body')
+    const product = requireChargeable(readProduct(form, 'body'), 'body')
     if (config.processor.tax.by === 'managed' && product.taxCode === null)
       throw new CatalogueError('body.tax_code is missing: TAX=managed needs it')
     return product
@@ -171,12 +176,13 @@ function readForm({ config }: EditingDeps, { position, ...form }: ProductForm): 
   }
 }
 
-const viewRow = (row: ProductRow) => viewProduct(readRow(row), row.revision, row.retired_at)
+const viewRow = (deps: ProductDeps, row: ProductRow) => viewProduct(deps, readRow(row), row)
 
-function viewProduct(
+async function viewProduct(
+  deps: ProductDeps,
   product: CatalogueProduct,
-  revision: number,
-  retired_at: string | null,
-): ProductView {
-  return { ...formatProduct(product), revision, retired_at } as ProductView
+  { revision, retired_at }: Pick<ProductRow, 'revision' | 'retired_at'>,
+): Promise<ProductView> {
+  const is_for_sale = await isForSale(deps, product.tier)
+  return { ...formatProduct(product), revision, retired_at, is_for_sale } as ProductView
 }

@@ -79,6 +79,9 @@ export const ProductView = Type.Object(
     ...Type.Required(Type.Object(Optional)).properties,
     revision: Type.Integer({ description: 'Of the last change; 0 before the first' }),
     retired_at: Nullable(Instant),
+    is_for_sale: Type.Boolean({
+      description: 'False without a published release, or without a tax code that TAX needs',
+    }),
   },
   { title: 'StoreProduct' },
 )

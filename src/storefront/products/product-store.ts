@@ -65,7 +65,7 @@ export async function lockList(
   if (is_edited) return revision
   await tx.updateTable('store_product_list').set({ is_edited: true }).execute()
   for (const [position, product] of builtIn.entries())
-    await upsert(tx, product, { position, revision, now })
+    await upsert(tx, product, { position, revision: 0, now })
   return revision
 }
 

@@ -106,6 +106,7 @@ async function insertPurchase(
     from_id: from?.id ?? null,
     user_id: buyer?.id ?? null,
     claimant_id: claimant?.id ?? null,
+    is_claimant_proven: claimant?.is_verified ?? false,
     tier: payment.tier,
     status: isReversed ? 'refunded' : 'completed',
     payment_ref: payment.ref,

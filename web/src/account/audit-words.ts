@@ -41,6 +41,7 @@ export const EVENT_LABELS: Readonly<Record<AuditAction, string>> = {
   'purchase.claimed': 'Purchase added to an account',
   'purchase.downloads_reset': 'Downloads of a purchase reset',
   'purchase.extended': 'Updates of a purchase extended',
+  'purchase.machine_released': 'Machine of a purchase released',
   'purchase.refunded': 'Purchase refunded',
   'purchase.resent': 'License key sent again',
   'purchase.revoked': 'Purchase revoked',

@@ -4,6 +4,7 @@ import { formatDay, formatTime } from '../components/format.ts'
 import { TextLink } from '../components/links.tsx'
 import { formatAmount } from './amount.ts'
 import { CopiedFact, Fact, Panel } from './facts.tsx'
+import { OrderMachines } from './order-machines.tsx'
 import classes from './order-page.module.css'
 import { OrderStatusBadge } from './order-status.tsx'
 import { useTierNames } from './products-query.ts'
@@ -13,6 +14,7 @@ export function OrderFacts({ order }: { order: OrderDetail }) {
     <div className={classes.facts}>
       <Payment order={order} />
       <License order={order} />
+      {order.machines.length > 0 && <OrderMachines order={order} />}
       <Buyer order={order} />
       {order.chain.length > 1 && <Chain order={order} />}
     </div>

@@ -26,10 +26,11 @@ const PRODUCT: StoreProduct = {
   tax_code: 'txcd_10202000',
   revision: 3,
   retired_at: null,
+  is_for_sale: true,
 }
 
 test('a product survives its form unchanged', () => {
-  const { tier, revision, retired_at, ...sent } = PRODUCT
+  const { tier, revision, retired_at, is_for_sale, ...sent } = PRODUCT
   assert.deepEqual(readFields(formatFields(PRODUCT)), sent)
 })
 

@@ -1,8 +1,9 @@
-import { Badge, Skeleton, Table, Text } from '@mantine/core'
-import { IconPackage, IconPlus } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
+import { ActionIcon, Badge, Skeleton, Table, Text } from '@mantine/core'
+import { IconArrowUp, IconPackage, IconPlus } from '@tabler/icons-react'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { StoreProduct } from '../api/types.ts'
+import { FormProblem } from '../components/form-problem.tsx'
 import { LinkButton } from '../components/links.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
@@ -10,7 +11,7 @@ import { Page } from '../components/page.tsx'
 import { ScrollX } from '../components/scroll-x.tsx'
 import { formatPrice } from './amount.ts'
 import { FixedNote } from './fixed-note.tsx'
-import { productsQuery } from './products-query.ts'
+import { moveUp, productsQuery } from './products-query.ts'
 import tableClasses from './table.module.css'
 
 export function ProductsPage() {
@@ -37,7 +38,7 @@ export function ProductsPage() {
                 Create the first one. It is for sale as soon as it has a published release.
               </Notice>
             ) : (
-              <ProductTable products={data.products} />
+              <ProductTable products={data.products} isFixed={data.is_fixed} />
             )}
           </>
         )}
@@ -46,51 +47,75 @@ export function ProductsPage() {
   )
 }
 
-function ProductTable({ products }: { products: StoreProduct[] }) {
+function ProductTable({ products, isFixed }: { products: StoreProduct[]; isFixed: boolean }) {
+  const move = useMutation({ mutationFn: (product: StoreProduct) => moveUp(product, products) })
   return (
-    <ScrollX label="Products">
-      <Table highlightOnHover>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Name</Table.Th>
-            <Table.Th visibleFrom="sm">Tier</Table.Th>
-            <Table.Th visibleFrom="sm">Updates</Table.Th>
-            <Table.Th>Status</Table.Th>
-            <Table.Th ta="right">Price</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {products.map((product) => (
-            <Table.Tr key={product.tier}>
-              <Table.Td>
-                <Link
-                  to="/shop/products/$tier"
-                  params={{ tier: product.tier }}
-                  className={tableClasses.open}
-                >
-                  {product.name}
-                </Link>
-              </Table.Td>
-              <Table.Td visibleFrom="sm">
-                <Text component="span" size="sm" className="mono">
-                  {product.tier}
-                </Text>
-              </Table.Td>
-              <Table.Td visibleFrom="sm">{describeUpdates(product)}</Table.Td>
-              <Table.Td>
-                <Badge color={product.retired_at === null ? 'pine' : 'gray'}>
-                  {product.retired_at === null ? 'Listed' : 'Retired'}
-                </Badge>
-              </Table.Td>
-              <Table.Td ta="right" className={tableClasses.whole}>
-                {formatPrice(product.price, product.currency)}
-              </Table.Td>
+    <>
+      <FormProblem problem={move.error} />
+      <ScrollX label="Products">
+        <Table highlightOnHover>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Name</Table.Th>
+              <Table.Th visibleFrom="sm">Tier</Table.Th>
+              <Table.Th visibleFrom="sm">Updates</Table.Th>
+              <Table.Th>Status</Table.Th>
+              <Table.Th ta="right">Price</Table.Th>
+              {!isFixed && <Table.Th aria-label="Order" />}
             </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </ScrollX>
+          </Table.Thead>
+          <Table.Tbody>
+            {products.map((product, at) => (
+              <Table.Tr key={product.tier}>
+                <Table.Td>
+                  <Link
+                    to="/shop/products/$tier"
+                    params={{ tier: product.tier }}
+                    className={tableClasses.open}
+                  >
+                    {product.name}
+                  </Link>
+                </Table.Td>
+                <Table.Td visibleFrom="sm">
+                  <Text component="span" size="sm" className="mono">
+                    {product.tier}
+                  </Text>
+                </Table.Td>
+                <Table.Td visibleFrom="sm">{describeUpdates(product)}</Table.Td>
+                <Table.Td>
+                  <ProductStatus product={product} />
+                </Table.Td>
+                <Table.Td ta="right" className={tableClasses.whole}>
+                  {formatPrice(product.price, product.currency)}
+                </Table.Td>
+                {!isFixed && (
+                  <Table.Td ta="right" className={tableClasses.actions}>
+                    {product.retired_at === null && at > 0 && (
+                      <ActionIcon
+                        aria-label={`Move ${product.name} up`}
+                        title="Move up"
+                        loading={move.isPending && move.variables === product}
+                        onClick={() => move.mutate(product)}
+                      >
+                        <IconArrowUp size={18} aria-hidden />
+                      </ActionIcon>
+                    )}
+                  </Table.Td>
+                )}
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </ScrollX>
+    </>
   )
+}
+
+/** The shop shows a product without a published release as "Coming soon". */
+function ProductStatus({ product }: { product: StoreProduct }) {
+  if (product.retired_at !== null) return <Badge color="gray">Retired</Badge>
+  if (!product.is_for_sale) return <Badge color="brass">Coming soon</Badge>
+  return <Badge color="pine">Listed</Badge>
 }
 
 function describeUpdates({ updates_months }: StoreProduct): string {

@@ -1,6 +1,7 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
+import type { StoreProduct } from '../api/types.ts'
 import { formatTier } from './amount.ts'
 
 /** Products on sale in display order, then the retired ones. */
@@ -11,6 +12,14 @@ export const productsQuery = queryOptions({
 
 export function reloadProducts(): Promise<void> {
   return queries.invalidateQueries({ queryKey: productsQuery.queryKey })
+}
+
+/** Moves a product one place up in the shop. */
+export async function moveUp(product: StoreProduct, products: readonly StoreProduct[]) {
+  const { tier, revision, retired_at, is_for_sale, ...form } = product
+  const position = products.indexOf(product) - 1
+  await api.put('/api/admin/products/{tier}', { ...form, revision, position }, { path: { tier } })
+  await reloadProducts()
 }
 
 /** Returns a function that names a tier; one that the shop no longer knows has no other name. */

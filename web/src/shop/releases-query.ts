@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
+import { reloadProducts } from './products-query.ts'
 
 /** A product's releases, newest first. */
 export function releasesQuery(tier: string) {
@@ -11,6 +12,10 @@ export function releasesQuery(tier: string) {
   })
 }
 
-export function reloadReleases(tier: string): Promise<void> {
-  return queries.invalidateQueries({ queryKey: releasesQuery(tier).queryKey })
+/** A product is for sale once it has a published release. */
+export async function reloadReleases(tier: string): Promise<void> {
+  await Promise.all([
+    queries.invalidateQueries({ queryKey: releasesQuery(tier).queryKey }),
+    reloadProducts(),
+  ])
 }

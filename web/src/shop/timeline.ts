@@ -119,6 +119,8 @@ function nameChange({ action, data }: Change): string | null {
       return data?.to == null
         ? 'Machine limit returned to the product’s'
         : `Machine limit set to ${String(data.to)}`
+    case 'purchase.machine_released':
+      return 'Machine released'
     case 'purchase.revoked':
       return data?.by === 'superuser' ? 'Revoked' : `License ended by the ${String(data?.by)}`
     case 'purchase.restored':
