@@ -264,12 +264,12 @@ test('a conversation is found by its words, renamed, pinned, archived and delete
       .getByRole('main')
       .getByRole('button', { name: /^Actions for/ })
       .click()
-    await page.getByRole('button', { name: 'Rename' }).click()
+    await page.getByRole('menuitem', { name: 'Rename' }).click()
     await page.getByRole('textbox', { name: 'Title' }).fill('Violins')
     await page.keyboard.press('Enter')
     await list.getByRole('link', { name: 'Violins' }).waitFor()
     await page.getByRole('main').getByRole('button', { name: 'Actions for “Violins”' }).click()
-    await page.getByRole('button', { name: 'Pin', exact: true }).click()
+    await page.getByRole('menuitem', { name: 'Pin', exact: true }).click()
     await list
       .getByRole('region', { name: 'Pinned' })
       .getByRole('link', { name: 'Violins' })
@@ -279,13 +279,13 @@ test('a conversation is found by its words, renamed, pinned, archived and delete
 
   await t.test('archives and deletes', async () => {
     await page.getByRole('main').getByRole('button', { name: 'Actions for “Violins”' }).click()
-    await page.getByRole('main').getByRole('button', { name: 'Archive', exact: true }).click()
+    await page.getByRole('menuitem', { name: 'Archive', exact: true }).click()
     await list.getByRole('link', { name: 'Violins' }).waitFor({ state: 'detached' })
     await list.getByRole('button', { name: 'Archive' }).click()
     await list.getByRole('link', { name: 'Violins' }).waitFor()
 
     await page.getByRole('main').getByRole('button', { name: 'Actions for “Violins”' }).click()
-    await page.getByRole('button', { name: 'Delete…' }).click()
+    await page.getByRole('menuitem', { name: 'Delete…' }).click()
     const dialog = page.getByRole('dialog', { name: 'Delete “Violins”?' })
     await assertAccessible(page, 'the question before a deletion')
     await dialog.getByRole('button', { name: 'Delete' }).click()

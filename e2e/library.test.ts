@@ -52,7 +52,7 @@ test('files are uploaded, sorted, moved between collections, replaced and delete
     await page.getByText('2 files selected').waitFor()
     await assertAccessible(page, 'selected files')
     await page.getByRole('button', { name: 'Add to' }).click()
-    await page.getByRole('button', { name: 'Harbour', exact: true }).click()
+    await page.getByRole('menuitem', { name: 'Harbour', exact: true }).click()
     await page.getByText('Added 2 files to Harbour').waitFor()
     await page.getByRole('link', { name: /^Harbour/ }).click()
     await assertNames(page, ['quays.md', 'anchors.md', 'boats.md'])
@@ -64,7 +64,7 @@ test('files are uploaded, sorted, moved between collections, replaced and delete
 
   await t.test('a new version of a file keeps its name', async () => {
     await page.getByRole('button', { name: 'Actions for boats.md' }).click()
-    await page.getByRole('button', { name: 'Replace…' }).click()
+    await page.getByRole('menuitem', { name: 'Replace…' }).click()
     await choose(page, 'Choose the new version', 'other-name.md', 'The ferry sails at ten.')
     await page.getByText('Done: searchable in 1 passage').nth(1).waitFor()
     const { results } = (await ada.post('/api/library/search', { query: 'ferry' })).body
@@ -130,7 +130,7 @@ test('a file shows its text and starts a conversation about it, also on a phone'
 
   await t.test('a question about the file has it chosen', async () => {
     await page.getByRole('button', { name: 'Actions for boats.md' }).click()
-    await page.getByRole('button', { name: 'Ask about this' }).click()
+    await page.getByRole('menuitem', { name: 'Ask about this' }).click()
     await page.waitForURL(`**/home?document=${id}`)
     await page.getByRole('list', { name: 'Searched documents' }).getByText('boats.md').waitFor()
   })

@@ -109,6 +109,7 @@ test('the menu works by the keyboard, and lies over the page on a phone', async 
     await page.locator('html[data-mantine-color-scheme=dark]').waitFor({ state: 'attached' })
     await focused('Account of').waitFor()
     await account.press('Enter')
+    await current('menuitem', 'Account').waitFor()
     await page.keyboard.press('End')
     await current('menuitem', 'Sign out').waitFor()
     await page.keyboard.press('Escape')

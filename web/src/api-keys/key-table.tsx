@@ -1,4 +1,4 @@
-import { ActionIcon, Badge, Menu, Table, Text, VisuallyHidden } from '@mantine/core'
+import { ActionIcon, Badge, Table, Text, VisuallyHidden } from '@mantine/core'
 import { IconDots, IconPencil, IconRotate, IconTrash } from '@tabler/icons-react'
 import { useState } from 'react'
 import { api } from '../api/client.ts'
@@ -6,6 +6,7 @@ import { keysQuery, queries } from '../api/queries.ts'
 import type { ApiKey } from '../api/types.ts'
 import { Confirm } from '../components/confirm.tsx'
 import { formatAge, formatDay, formatTime } from '../components/format.ts'
+import { Menu } from '../components/menu.tsx'
 import { useReturnFocus } from '../components/return-focus.ts'
 import { ScrollX } from '../components/scroll-x.tsx'
 import { EditKey } from './edit-key.tsx'
@@ -61,39 +62,36 @@ export function KeyTable({ keys }: { keys: ApiKey[] }) {
                   {key.expires_at ? formatDay(key.expires_at) : 'Never'}
                 </Table.Td>
                 <Table.Td>
-                  <Menu position="bottom-end">
-                    <Menu.Target>
+                  <Menu
+                    label={`Actions for ${key.name}`}
+                    button={(target) => (
                       <ActionIcon
+                        {...target}
                         aria-label={`Actions for ${key.name}`}
                         onClick={(event) => focus.remember(event.currentTarget)}
                       >
                         <IconDots size={20} aria-hidden />
                       </ActionIcon>
-                    </Menu.Target>
-                    <Menu.Dropdown>
-                      <Menu.Item
-                        leftSection={<IconPencil size={18} aria-hidden />}
-                        onClick={() => setToEdit(key)}
-                      >
-                        Edit
-                      </Menu.Item>
-                      <Menu.Item
-                        leftSection={<IconRotate size={18} aria-hidden />}
-                        onClick={() => setToRotate(key)}
-                        disabled={!key.is_active}
-                      >
-                        Rotate
-                      </Menu.Item>
-                      <Menu.Item
-                        color="red"
-                        leftSection={<IconTrash size={18} aria-hidden />}
-                        onClick={() => setToRevoke(key)}
-                        disabled={!key.is_active}
-                      >
-                        Revoke
-                      </Menu.Item>
-                    </Menu.Dropdown>
-                  </Menu>
+                    )}
+                    groups={[
+                      [
+                        { label: 'Edit', icon: IconPencil, onSelect: () => setToEdit(key) },
+                        {
+                          label: 'Rotate',
+                          icon: IconRotate,
+                          disabled: !key.is_active,
+                          onSelect: () => setToRotate(key),
+                        },
+                        {
+                          label: 'Revoke',
+                          icon: IconTrash,
+                          disabled: !key.is_active,
+                          isDangerous: true,
+                          onSelect: () => setToRevoke(key),
+                        },
+                      ],
+                    ]}
+                  />
                 </Table.Td>
               </Table.Tr>
             ))}

@@ -1,6 +1,7 @@
 import { useMantineColorScheme } from '@mantine/core'
 import { IconDeviceDesktop, IconMoon, IconSun } from '@tabler/icons-react'
-import { DropMenu, type DropMenuItem } from './drop-menu.tsx'
+import { IconButton } from '../conversations/parts/icon-button.tsx'
+import { Menu, type MenuItem } from './menu.tsx'
 
 const CHOICES = [
   { value: 'light', label: 'Light', icon: IconSun },
@@ -13,15 +14,19 @@ export function ColorScheme() {
   const items = useColorSchemeItems()
   const Current = CHOICES.find(({ value }) => value === colorScheme)?.icon ?? IconDeviceDesktop
   return (
-    <DropMenu
+    <Menu
       label="Color scheme"
-      button={<Current size={18} stroke={1.6} aria-hidden />}
+      button={(target) => (
+        <IconButton {...target} label="Color scheme" data-tip-side="below" data-tip-align="end">
+          <Current size={18} stroke={1.6} aria-hidden />
+        </IconButton>
+      )}
       groups={[items]}
     />
   )
 }
 
-export function useColorSchemeItems(): DropMenuItem[] {
+export function useColorSchemeItems(): MenuItem[] {
   const { colorScheme, setColorScheme } = useMantineColorScheme()
   return CHOICES.map(({ value, label, icon }) => ({
     label,

@@ -12,9 +12,9 @@ import {
 import { useNavigate, useRouterState } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { api } from '../api/client.ts'
+import { Menu } from '../components/menu.tsx'
 import type { ListedConversation } from './api.ts'
 import { IconButton } from './parts/icon-button.tsx'
-import { Menu } from './parts/menu.tsx'
 import { announceChange } from './queries.ts'
 
 const ShareDialog = lazy(() =>
@@ -45,7 +45,6 @@ export function ConversationMenu({
   const path = useRouterState({ select: ({ location }) => location.pathname })
   const isPinned = pinned_at !== null
   const isArchived = archived_at !== null
-  const size = { size: 18, stroke: 1.7, 'aria-hidden': true } as const
   return (
     <>
       <Menu
@@ -61,31 +60,34 @@ export function ConversationMenu({
             <IconDots size={19} aria-hidden />
           </IconButton>
         )}
-        entries={[
-          { label: 'Rename', icon: <IconPencil {...size} />, onPick: onRename },
-          {
-            label: isPinned ? 'Unpin' : 'Pin',
-            icon: isPinned ? <IconPinnedOff {...size} /> : <IconPin {...size} />,
-            onPick: () => void changeConversation(id, { is_pinned: !isPinned }),
-          },
-          onInstructions && {
-            label: 'Instructions…',
-            icon: <IconAdjustments {...size} />,
-            onPick: onInstructions,
-          },
-          { label: 'Share…', icon: <IconShare2 {...size} />, onPick: () => setDialog('share') },
-          {
-            label: isArchived ? 'Move out of archive' : 'Archive',
-            icon: isArchived ? <IconArchiveOff {...size} /> : <IconArchive {...size} />,
-            onPick: () => void changeConversation(id, { is_archived: !isArchived }),
-          },
-          null,
-          {
-            label: 'Delete…',
-            icon: <IconTrash {...size} />,
-            onPick: () => setDialog('delete'),
-            isDangerous: true,
-          },
+        groups={[
+          [
+            { label: 'Rename', icon: IconPencil, onSelect: onRename },
+            {
+              label: isPinned ? 'Unpin' : 'Pin',
+              icon: isPinned ? IconPinnedOff : IconPin,
+              onSelect: () => void changeConversation(id, { is_pinned: !isPinned }),
+            },
+            onInstructions && {
+              label: 'Instructions…',
+              icon: IconAdjustments,
+              onSelect: onInstructions,
+            },
+            { label: 'Share…', icon: IconShare2, onSelect: () => setDialog('share') },
+            {
+              label: isArchived ? 'Move out of archive' : 'Archive',
+              icon: isArchived ? IconArchiveOff : IconArchive,
+              onSelect: () => void changeConversation(id, { is_archived: !isArchived }),
+            },
+          ],
+          [
+            {
+              label: 'Delete…',
+              icon: IconTrash,
+              isDangerous: true,
+              onSelect: () => setDialog('delete'),
+            },
+          ],
         ]}
       />
       <Suspense>

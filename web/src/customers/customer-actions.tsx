@@ -15,10 +15,11 @@ import type { Customer, UpdateUserRequest } from '../api/types.ts'
 import { planName } from '../billing/plans.ts'
 import { usePlans } from '../billing/use-plans.ts'
 import { Confirm } from '../components/confirm.tsx'
-import { DropMenu, type DropMenuItem } from '../components/drop-menu.tsx'
 import { plural } from '../components/format.ts'
+import { Menu, type MenuGroups, type MenuItem } from '../components/menu.tsx'
 import { useReturnFocus } from '../components/return-focus.ts'
 import { showToast } from '../components/toasts.tsx'
+import { IconButton } from '../conversations/parts/icon-button.tsx'
 import { useUser } from '../session/user.ts'
 import { FormDialog } from '../shop/form-dialog.tsx'
 import layout from '../shop/order-page.module.css'
@@ -115,9 +116,13 @@ export function CustomerActions({ customer }: { customer: Customer }) {
       <Button variant="default" onClick={() => setIsPlanOpen(true)}>
         Change plan
       </Button>
-      <DropMenu
+      <Menu
         label="More actions"
-        button={<IconDots size={20} aria-hidden />}
+        button={(target) => (
+          <IconButton {...target} label="More actions" data-tip-side="below" data-tip-align="end">
+            <IconDots size={20} aria-hidden />
+          </IconButton>
+        )}
         groups={listItems(customer, isSelf, setOpened)}
       />
       {isPlanOpen && <PlanDialog customer={customer} onClose={() => setIsPlanOpen(false)} />}
@@ -148,13 +153,13 @@ function listItems(
   { is_active, is_verified, is_superuser }: Customer,
   isSelf: boolean,
   open: (name: ActionName) => void,
-): DropMenuItem[][] {
-  const item = (label: string, icon: DropMenuItem['icon'], name: ActionName): DropMenuItem => ({
+): MenuGroups {
+  const item = (label: string, icon: MenuItem['icon'], name: ActionName): MenuItem => ({
     label,
     icon,
     onSelect: () => open(name),
   })
-  const groups: (DropMenuItem | false)[][] = [
+  return [
     [
       item('Email licenses', IconMail, 'resend'),
       !is_verified && item('Mark as verified', IconRosetteDiscountCheck, 'verify'),
@@ -169,9 +174,6 @@ function listItems(
       !isSelf && is_superuser && item('Remove superuser access', IconShieldCog, 'demote'),
     ],
   ]
-  return groups
-    .map((items) => items.filter((one) => one !== false))
-    .filter((items) => items.length > 0)
 }
 
 /** The value for no override. Tiers contain no spaces, so it matches none. */

@@ -12,8 +12,8 @@ import { ApiProblem } from '../api/problem.ts'
 import { queries } from '../api/queries.ts'
 import { Confirm } from '../components/confirm.tsx'
 import { formatAge, formatCompact, formatTime } from '../components/format.ts'
+import { Menu } from '../components/menu.tsx'
 import { IconButton } from '../conversations/parts/icon-button.tsx'
-import { Menu } from '../conversations/parts/menu.tsx'
 import { Dot } from './dot.tsx'
 import classes from './file-list.module.css'
 import type { Collection, LibraryFile } from './files-query.ts'
@@ -152,33 +152,32 @@ function Row({ file, collections, isChosen, onToggle, onReplace, onDelete }: Row
                 <IconDots size={18} aria-hidden />
               </IconButton>
             )}
-            entries={[
-              {
-                label: 'Open',
-                icon: <IconFileText size={17} aria-hidden />,
-                onPick: () => void navigate({ to: '/library/$id', params: { id } }),
-              },
-              {
-                label: 'Ask about this',
-                icon: <IconMessageQuestion size={17} aria-hidden />,
-                onPick: () => void navigate({ to: '/home', search: { document: id } }),
-              },
-              ...(source === null
-                ? []
-                : [
-                    {
-                      label: 'Replace…',
-                      icon: <IconReplace size={17} aria-hidden />,
-                      onPick: () => onReplace(source),
-                    },
-                  ]),
-              null,
-              {
-                label: 'Delete…',
-                icon: <IconTrash size={17} aria-hidden />,
-                isDangerous: true,
-                onPick: () => onDelete(file),
-              },
+            groups={[
+              [
+                {
+                  label: 'Open',
+                  icon: IconFileText,
+                  onSelect: () => void navigate({ to: '/library/$id', params: { id } }),
+                },
+                {
+                  label: 'Ask about this',
+                  icon: IconMessageQuestion,
+                  onSelect: () => void navigate({ to: '/home', search: { document: id } }),
+                },
+                source !== null && {
+                  label: 'Replace…',
+                  icon: IconReplace,
+                  onSelect: () => onReplace(source),
+                },
+              ],
+              [
+                {
+                  label: 'Delete…',
+                  icon: IconTrash,
+                  isDangerous: true,
+                  onSelect: () => onDelete(file),
+                },
+              ],
             ]}
           />
         </div>

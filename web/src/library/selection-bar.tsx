@@ -6,10 +6,10 @@ import { formatProblem } from '../api/problem.ts'
 import { queries } from '../api/queries.ts'
 import { Confirm } from '../components/confirm.tsx'
 import { plural } from '../components/format.ts'
+import { Menu } from '../components/menu.tsx'
 import { showToast } from '../components/toasts.tsx'
 import { ActionButton } from '../conversations/parts/action-button.tsx'
 import { IconButton } from '../conversations/parts/icon-button.tsx'
-import { Menu } from '../conversations/parts/menu.tsx'
 import { Dot } from './dot.tsx'
 import { deleteFile } from './file-table.tsx'
 import type { Collection } from './files-query.ts'
@@ -58,11 +58,13 @@ export function SelectionBar({ chosen, collections, opened, onDone }: SelectionB
               Add to
             </ActionButton>
           )}
-          entries={collections.map(({ id, name, colour }) => ({
-            label: name,
-            icon: <Dot colour={colour} />,
-            onPick: () => move.mutate({ id, name, isAdding: true }),
-          }))}
+          groups={[
+            collections.map(({ id, name, colour }) => ({
+              label: name,
+              icon: () => <Dot colour={colour} />,
+              onSelect: () => move.mutate({ id, name, isAdding: true }),
+            })),
+          ]}
         />
       )}
       {here && (

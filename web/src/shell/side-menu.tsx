@@ -11,8 +11,8 @@ import { lazy, Suspense, useEffect, useRef, useState } from 'react'
 import type { User } from '../api/types.ts'
 import { BRAND, brand } from '../components/brand.ts'
 import { useColorSchemeItems } from '../components/color-scheme.tsx'
-import { DropMenu } from '../components/drop-menu.tsx'
 import { Wordmark } from '../components/logo.tsx'
+import { Menu } from '../components/menu.tsx'
 import { ConversationSidebar } from '../conversations/sidebar/sidebar.tsx'
 import { useSignOut } from '../session/sign-out.ts'
 import { UserContext } from '../session/user.ts'
@@ -158,20 +158,23 @@ function Account({ user }: { user: User }) {
   const name = user.full_name ?? user.email
   return (
     <div className={classes.account}>
-      <DropMenu
+      <Menu
         label={`Account of ${name}`}
-        above
         title={user.email}
-        buttonClass={classes.user}
-        button={
-          <>
+        button={(target) => (
+          <button
+            {...target}
+            type="button"
+            className={classes.user}
+            aria-label={`Account of ${name}`}
+          >
             {/* By the style sheet, because screen readers would read the initials as a word. */}
             <span className={classes.avatar} data-initials={readInitials(name)}>
               {user.avatar_url && <img src={user.avatar_url} alt="" />}
             </span>
             <span className={classes.name}>{name}</span>
-          </>
-        }
+          </button>
+        )}
         groups={[
           [
             {

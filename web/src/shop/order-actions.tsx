@@ -12,10 +12,11 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../api/client.ts'
 import type { OrderDetail } from '../api/types.ts'
-import { DropMenu, type DropMenuItem } from '../components/drop-menu.tsx'
 import { FormProblem } from '../components/form-problem.tsx'
+import { Menu, type MenuGroups } from '../components/menu.tsx'
 import { useReturnFocus } from '../components/return-focus.ts'
 import { showToast } from '../components/toasts.tsx'
+import { IconButton } from '../conversations/parts/icon-button.tsx'
 import { ExtendDialog, MachinesDialog, RevokeDialog } from './order-dialogs.tsx'
 import classes from './order-page.module.css'
 import { hasEnded } from './order-status.tsx'
@@ -84,9 +85,13 @@ export function OrderActions({ order }: { order: OrderDetail }) {
             Restore
           </Button>
         )}
-        <DropMenu
+        <Menu
           label="More actions"
-          button={<IconDots size={20} aria-hidden />}
+          button={(target) => (
+            <IconButton {...target} label="More actions" data-tip-side="below" data-tip-align="end">
+              <IconDots size={20} aria-hidden />
+            </IconButton>
+          )}
           groups={listItems(order, setOpened, change.mutate)}
         />
       </div>
@@ -108,9 +113,9 @@ function listItems(
   { status, entitled_until }: OrderDetail,
   open: (dialog: DialogName) => void,
   change: (name: keyof typeof AT_ONCE) => void,
-): DropMenuItem[][] {
+): MenuGroups {
   const live = !hasEnded(status)
-  const groups: (DropMenuItem | false)[][] = [
+  return [
     [
       live && {
         label: 'Email the key again',
@@ -133,7 +138,4 @@ function listItems(
     ],
     [live && { label: 'Revoke', icon: IconBan, onSelect: () => open('revoke') }],
   ]
-  return groups
-    .map((items) => items.filter((item) => item !== false))
-    .filter((items) => items.length > 0)
 }

@@ -1,7 +1,7 @@
 import { IconFiles, IconFilesOff } from '@tabler/icons-react'
 import { plural } from '../../components/format.ts'
+import { Popover } from '../../components/popover.tsx'
 import { PickList } from '../parts/pick-list.tsx'
-import { Popover } from '../parts/popover.tsx'
 import classes from './composer.module.css'
 import { AUTO, countChosen, isInScope, type Scope, toggleInScope } from './scope.ts'
 import { useScopeOptions } from './scope-options.ts'

@@ -7,11 +7,14 @@ const GAP_PX = 8
 export type PopoverTarget = {
   popoverTarget: string
   'aria-expanded': boolean
+  'aria-haspopup': 'dialog' | 'menu'
   ref: RefObject<HTMLButtonElement | null>
 }
 
 type PopoverProps = {
   label: string
+  /** The content is a menu, rather than a dialog. */
+  isMenu?: boolean
   /** Renders the button. */
   button: (target: PopoverTarget) => ReactNode
   /** Rendered while open. */
@@ -23,7 +26,7 @@ type PopoverProps = {
  * Opens beside its button, in the browser’s top layer: the browser closes it on Escape and on a
  * click elsewhere, and returns the focus.
  */
-export function Popover({ label, button, children, width = 340 }: PopoverProps) {
+export function Popover({ label, isMenu = false, button, children, width = 340 }: PopoverProps) {
   const id = useId()
   const [isOpen, setIsOpen] = useState(false)
   const anchor = useRef<HTMLButtonElement>(null)
@@ -39,13 +42,17 @@ export function Popover({ label, button, children, width = 340 }: PopoverProps) 
 
   return (
     <>
-      {button({ popoverTarget: id, 'aria-expanded': isOpen, ref: anchor })}
+      {button({
+        popoverTarget: id,
+        'aria-expanded': isOpen,
+        'aria-haspopup': isMenu ? 'menu' : 'dialog',
+        ref: anchor,
+      })}
       <div
         id={id}
         ref={box}
         popover="auto"
-        role="dialog"
-        aria-label={label}
+        {...(isMenu ? {} : { role: 'dialog', 'aria-label': label })}
         className={classes.box}
         style={{ width: `min(${width}px, 100vw - 16px)` }}
         onBeforeToggle={({ newState }) => {
