@@ -72,6 +72,8 @@ const APP_PAGES = [
   '/run/activity?view=jobs',
   '/run/activity?view=emails',
   '/run/activity?view=events',
+  '/run/catalogue',
+  '/run/health',
   '/run/models',
   '/run/brand',
   '/run/models?q=gpt&vendor=openai',

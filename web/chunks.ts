@@ -67,7 +67,6 @@ const PARTS = [
     'VisuallyHidden',
   ),
   'web/src/components/(?:choice|copy|form-problem|links|plan-badge|scroll-x|stat)\\.tsx?',
-  'web/src/billing/(?:state|processor)\\.ts',
 ]
 
 const FORMS = [

@@ -35,7 +35,7 @@ const proxiedPaths = [
 
 /** Pages of operators. Their addresses name no files to load early, because that list is in the first file of every page. */
 const RUN_PAGES =
-  /\/(?:admin|customer|discount|dispute|inbox|message|model|money|new-product|order|product|release|run|setup|shop|time-machine|today)[a-z-]*-[\w-]{8}\.js$/
+  /\/(?:brand|customer|discount|dispute|inbox|message|model|money|new-product|order|product|release|run|service-pages|setup|shop|time-machine|today)[a-z-]*-[\w-]{8}\.js$/
 
 const listPreloads = (page: string, files: string[]) =>
   RUN_PAGES.test(`/${page}`) ? files.filter((file) => file.endsWith('.css')) : files

@@ -15,10 +15,12 @@ import { switchProblem } from '#switches/problems.ts'
 import { adminActivityRoutes } from './activity-routes.ts'
 import { adminBillingRoutes } from './billing-routes.ts'
 import { adminBrandRoutes } from './brand-routes.ts'
+import { adminCatalogueRoutes } from './catalogue-routes.ts'
 import { adminCustomerRoutes } from './customer-routes.ts'
 import { emailDeadJobs } from './dead-jobs.ts'
 import { adminDiscountRoutes } from './discount-routes.ts'
 import { adminDisputeRoutes } from './dispute-routes.ts'
+import { adminHealthRoutes } from './health-routes.ts'
 import { adminInboxRoutes } from './inbox-routes.ts'
 import { adminMetricRoutes } from './metric-routes.ts'
 import { adminModelRoutes } from './model-routes.ts'
@@ -44,11 +46,7 @@ type Needs = {
 }
 
 export function createAdmin(
-  platform: Pick<
-    Platform,
-    'config' | 'db' | 'dialect' | 'databaseAddress' | 'clock' | 'jobs' | 'bus' | 'secrets' | 'log'
-  > &
-    ProductDeps,
+  platform: Platform & ProductDeps,
   { identity, billing, switches, ai, processor, timeMachine }: Needs,
 ): Room {
   emailDeadJobs(platform)
@@ -73,6 +71,8 @@ export function createAdmin(
       adminCustomerRoutes(app, { ...platform, identity, billing })
       adminUsageRoutes(app, platform)
       adminModelRoutes(app, platform, ai)
+      adminCatalogueRoutes(app, platform, billing)
+      adminHealthRoutes(app, platform)
       adminMetricRoutes(app, platform)
       adminMoneyRoutes(app, platform)
       adminSwitchRoutes(app, platform, { switches, ai })

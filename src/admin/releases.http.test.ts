@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -34,6 +34,10 @@ test('a product made in the app is uploaded, published, bought, downloaded and r
   )
   assert.deepEqual(left_out, [{ path: '.DS_Store', reason: 'a file of a system or a tool' }])
   assert.equal((await ada.get('/api/checkout?tier=course')).status, 409, 'a draft is not sold')
+  const packs = join(shop.config.dataDir, 'cache', 'releases')
+  assert.equal(existsSync(packs), false)
+  await shop.settle()
+  assert.notDeepEqual(readdirSync(packs), [], 'a job packs the draft')
 
   const published = await root.post(`${RELEASES}/1.0.0/publish`)
   assert.equal(published.status, 200, published.text)

@@ -39,8 +39,10 @@ const MAY_IMPORT: Record<string, string[]> = {
     'switches',
     'ai',
     'rag',
+    'checks',
   ],
   setup: ['config', 'audit', 'mail', 'identity', 'billing', 'ai', 'storefront', 'switches'],
+  checks: ['mail', 'billing', 'storefront', 'models', 'rag'],
   sandbox: [],
   cli: [
     'app',
@@ -55,6 +57,7 @@ const MAY_IMPORT: Record<string, string[]> = {
     'rag',
     'storefront',
     'switches',
+    'checks',
   ],
 }
 

@@ -37,6 +37,8 @@ export const USER_APP_PATHS = [
   '/run/today',
   '/run/money',
   '/run/activity',
+  '/run/catalogue',
+  '/run/health',
   '/run/time-machine',
   '/customers',
   '/customers/invitations',

@@ -32,6 +32,7 @@ export const identityMigrations: Migration[] = [
       create index users_newest on users (created_at, id, search_text);
       create index users_by_email on users (email_key {prefixes});
       create index users_superusers on users (id) where is_superuser;
+      create index users_on_plans on users (subscription_tier) where subscription_tier <> 'free';
       create table user_counts (
         day text not null,
         slot {bigint} not null,

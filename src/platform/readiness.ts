@@ -33,7 +33,7 @@ const PENDING_FOR_MS = 5_000
 /** Below this, the disk counts as full: the next pages of the log would not fit. */
 const FREE_BYTES_MIN = 1024 * 1024
 /** Clock differences up to this are harmless. Tokens and budgets use the clock of the node. */
-const SKEW_MAX_MS = 2_000
+export const SKEW_MAX_MS = 2_000
 
 type Deps = { db: Db; dialect: Dialect; dataDir: string; clock: Clock; log: Log }
 

@@ -6,7 +6,6 @@
 import type { Billing } from '#billing/billing.ts'
 import { billingProblem } from '#billing/problems.ts'
 import type { Processor } from '#billing/processor.ts'
-import type { Tier } from '#catalogue/catalogue.ts'
 import { listAddresses } from '#identity/account/addresses.ts'
 import type { SessionsElsewhere } from '#identity/deps.ts'
 import type { Identity } from '#identity/identity.ts'
@@ -20,46 +19,26 @@ import type { Authenticators } from '#platform/http/access-control.ts'
 import type { Tag } from '#platform/http/openapi.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Room } from '#platform/room.ts'
-import {
-  forgetMessages,
-  messagesOfAddresses,
-  NOTIFY_DELAYS_MS,
-  NOTIFY_JOB,
-  notifySupport,
-} from './contact/contact.ts'
+import { forgetMessages, messagesOfAddresses } from './contact/contact.ts'
 import { forgetStaff } from './contact/inbox.ts'
-import { prepareRelease } from './downloads/archives.ts'
 import { openCountries } from './downloads/countries.ts'
-import { CHECKSUM_JOB, noteChecksum } from './downloads/downloads.ts'
 import * as downloadStore from './downloads/store.ts'
 import * as tokenStore from './downloads/token-store.ts'
 import { storefrontErrorDialect } from './errors.ts'
+import { handleJobs } from './jobs.ts'
 import { LicenseSigningKeys } from './licences/signing-keys.ts'
 import * as activationStore from './licences/store.ts'
-import { announceUpdateEnds, UPDATE_ENDS_JOB } from './orders/update-ends.ts'
-import { closeCheckout, forgetCheckouts } from './payments/checkout.ts'
-import { INBOX_SOURCE, PAYMENT_EVENTS, type PaymentEvent } from './payments/payment-events.ts'
-import {
-  applyPaymentEvent,
-  FOLLOW_UP_JOB,
-  followUpCheckout,
-  unrecordedPayments,
-} from './payments/payments.ts'
+import { UPDATE_ENDS_JOB } from './orders/update-ends.ts'
+import { forgetCheckouts } from './payments/checkout.ts'
+import { PAYMENT_EVENTS } from './payments/payment-events.ts'
+import { applyPaymentEvent, unrecordedPayments } from './payments/payments.ts'
 import { storefrontProblem } from './problems.ts'
 import type { LeaveOut } from './products/file-store.ts'
 import { ProductList } from './products/product-list.ts'
 import { openProducts } from './products/products.ts'
-import { confirmPurchase, reportPaidTwice } from './purchases/confirmation.ts'
-import {
-  CLOSE_CHECKOUT_JOB,
-  CONFIRMATION_JOB,
-  followPayment,
-  PAID_TWICE_JOB,
-  PREPARE_JOB,
-} from './purchases/purchases.ts'
-import { RECOVERY_JOB, sendKeys } from './purchases/recovery.ts'
+import { followPayment } from './purchases/purchases.ts'
 import * as purchaseStore from './purchases/store.ts'
-import { RELEASE_EMAILS_JOB, sendReleaseEmails } from './releases/release-emails.ts'
+import { RELEASE_EMAILS_JOB } from './releases/release-emails.ts'
 import * as releaseStore from './releases/store.ts'
 import { type StorefrontDeps, storefrontRoutes } from './routes.ts'
 import {
@@ -70,12 +49,7 @@ import {
   removeSessions,
   SESSION_COOKIE,
 } from './sessions/sessions.ts'
-import { refundWithdrawal } from './withdrawals/refunds.ts'
-import {
-  forgetWithdrawals,
-  listOfAddresses,
-  WITHDRAWAL_REFUND_JOB,
-} from './withdrawals/withdrawals.ts'
+import { forgetWithdrawals, listOfAddresses } from './withdrawals/withdrawals.ts'
 
 const EXPORTED_MAX = 10_000
 
@@ -124,7 +98,7 @@ export async function createStorefront(
   >,
   { mail, processor, billing, identity }: StorefrontNeeds,
 ): Promise<Storefront> {
-  const { config, jobs, inbox } = platform
+  const { config, inbox } = platform
   const productList = await ProductList.open(platform)
   const deps: StorefrontDeps = {
     ...platform,
@@ -148,53 +122,7 @@ export async function createStorefront(
     signingKeys: new LicenseSigningKeys(platform),
   }
 
-  inbox.handle<PaymentEvent>(INBOX_SOURCE, (event, { settle }) =>
-    applyPaymentEvent(deps, event, settle),
-  )
-  jobs.handle<{ purchaseId: string }>(
-    CONFIRMATION_JOB,
-    ({ purchaseId }, { id }) => confirmPurchase(deps, purchaseId, id),
-    { lane: 'urgent', needs: mail.neighbour },
-  )
-  jobs.handle<{ userId: string; tier: Tier }>(
-    PAID_TWICE_JOB,
-    (job, { id }) => reportPaidTwice(deps, job, id),
-    { lane: 'bulk', needs: mail.neighbour },
-  )
-  jobs.handle<{ userId: string; purchaseId: string }>(CLOSE_CHECKOUT_JOB, (job) =>
-    closeCheckout(deps, job),
-  )
-  jobs.handle<{ sessionId: string }>(FOLLOW_UP_JOB, ({ sessionId }) =>
-    followUpCheckout(deps, sessionId),
-  )
-  jobs.handle<{ purchaseId: string; version: string; etag: string }>(
-    CHECKSUM_JOB,
-    (job) => noteChecksum(deps, job),
-    { lane: 'long' },
-  )
-  // Only prepares; the first download reports errors of a product.
-  jobs.handle<{ tier: Tier }>(
-    PREPARE_JOB,
-    ({ tier }) =>
-      prepareRelease(deps, tier).catch((error) =>
-        platform.log.error({ err: error, tier }, 'a release could not be prepared'),
-      ),
-    { lane: 'long' },
-  )
-  jobs.handle<{ id: string }>(NOTIFY_JOB, ({ id }) => notifySupport(deps, id), {
-    lane: 'bulk',
-    delaysMs: NOTIFY_DELAYS_MS,
-  })
-  jobs.handle<{ email: string }>(RECOVERY_JOB, ({ email }, { id }) => sendKeys(deps, email, id), {
-    lane: 'urgent',
-    needs: mail.neighbour,
-  })
-
-  jobs.handle<{ paymentId: string }>(WITHDRAWAL_REFUND_JOB, (job) =>
-    refundWithdrawal({ ...deps, billing }, job),
-  )
-  jobs.handle<object>(UPDATE_ENDS_JOB, () => announceUpdateEnds(deps), { lane: 'bulk' })
-  jobs.handle<object>(RELEASE_EMAILS_JOB, () => sendReleaseEmails(deps), { lane: 'bulk' })
+  handleJobs({ ...deps, inbox }, billing)
 
   let stop = () => {}
   if (processor) billing.addListener(PAYMENT_EVENTS)

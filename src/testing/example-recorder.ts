@@ -181,6 +181,13 @@ const BY_NAME: Record<string, unknown> = {
   // The walk moves the service's clock, not this one.
   real_time: '2026-11-22T09:00:00.000Z',
   // Of the machine and its settings.
+  engine: 'sqlite',
+  node_version: '26.10.0',
+  free_bytes: 52_428_800_000,
+  components: [
+    { area: 'mail', name: 'Mail', state: 'wrong', detail: 'smtp.example.com does not answer' },
+    { area: 'database', name: 'Database', state: 'ok', detail: '/data/latchkey.db' },
+  ],
   checks: { database: true, writable: true, redis: null, clock_skew_ms: 3 },
   configured: {
     database: 'sqlite',

@@ -492,6 +492,8 @@ async function administer(walk: Walk): Promise<void> {
   await root.get('/api/admin/audit?limit=2')
 
   await root.get('/api/admin/models')
+  await root.get('/api/admin/catalogue')
+  await root.get('/api/admin/health')
   await root.get('/api/admin/brand')
   const brand = { name: 'Zebra', colours: { primary: '#1d4ed8' } }
   await root.post('/api/admin/brand/preview', brand)
@@ -514,7 +516,9 @@ async function administer(walk: Walk): Promise<void> {
   await root.delete(`/api/admin/jobs/${emails[0].id}`)
   const { dead } = (await root.get('/api/admin/jobs')).body
   await root.post(`/api/admin/jobs/${dead[0].id}/retry`)
-  await root.get('/api/admin/events?limit=2')
+  app.platform.inbox.handle('processor.example', async () => {})
+  await app.platform.inbox.receive('processor.example', 'evt_1QxYz2AbCdEfGhIj', {})
+  await root.get('/api/admin/events?limit=1')
   await root.get('/api/admin/billing/disagreements')
   await root.post('/api/admin/billing/sync')
   await app.settle()

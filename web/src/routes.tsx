@@ -374,14 +374,24 @@ const runPages = [
   }),
   createRoute({
     getParentRoute: () => runLayout,
+    path: '/run/catalogue',
+    component: lazyPage(() => import('./run/service-pages.ts'), 'CataloguePage'),
+  }),
+  createRoute({
+    getParentRoute: () => runLayout,
+    path: '/run/health',
+    component: lazyPage(() => import('./run/service-pages.ts'), 'HealthPage'),
+  }),
+  createRoute({
+    getParentRoute: () => runLayout,
     path: '/run/activity',
     validateSearch: passSearch<ActivitySearch>,
-    component: lazyPage(() => import('./activity/activity-page.tsx'), 'ActivityPage'),
+    component: lazyPage(() => import('./run/service-pages.ts'), 'ActivityPage'),
   }),
   createRoute({
     getParentRoute: () => runLayout,
     path: '/customers/invitations',
-    component: lazyPage(() => import('./customers/invitations-page.tsx'), 'InvitationsPage'),
+    component: lazyPage(() => import('./run/service-pages.ts'), 'InvitationsPage'),
   }),
   createRoute({
     getParentRoute: () => runLayout,

@@ -1,6 +1,8 @@
 // User administration for superusers; the admin room owns the routes.
+
+import { sql } from 'kysely'
 import { recordAudit } from '#audit/audit.ts'
-import type { Tier } from '#catalogue/catalogue.ts'
+import { FREE, type Tier } from '#catalogue/catalogue.ts'
 import { DAY_MS, plus } from '#platform/clock.ts'
 import { type Db, forUpdate, transaction } from '#platform/db/db.ts'
 import { nextCursor, type PageOf, readCursor } from '#platform/http/keyset.ts'
@@ -264,4 +266,21 @@ export async function userStats(db: Db, now: string): Promise<UserStats> {
     new_users_7d: await countRecentUsers(db, plus(now, -7 * DAY_MS)),
     verified_users: verified,
   }
+}
+
+/**
+ * Counts the users on each plan. Reads only users on other plans than the free one, by an index: the
+ * rest follows from the stored count of all users.
+ */
+export async function countUsersOnPlans(db: Db): Promise<ReadonlyMap<Tier, number>> {
+  const { users: total } = await countUsers(db)
+  const rows = await db
+    .selectFrom('users')
+    .select((e) => ['subscription_tier', e.fn.countAll<number>().as('users')])
+    .where(sql<boolean>`subscription_tier <> 'free'`)
+    .groupBy('subscription_tier')
+    .execute()
+  const counts = new Map(rows.map(({ subscription_tier: tier, users }) => [tier, Number(users)]))
+  const onPlans = [...counts.values()].reduce((sum, users) => sum + users, 0)
+  return counts.set(FREE, Math.max(0, total - onPlans))
 }

@@ -67,3 +67,14 @@ async function findRetries(
     ]),
   )
 }
+
+/** Returns when the newest event was received. */
+export async function findLastEvent(db: Db): Promise<Instant | null> {
+  const row = await db
+    .selectFrom('inbox')
+    .select('received_at')
+    .orderBy('received_at', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.received_at ?? null
+}

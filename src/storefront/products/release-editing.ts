@@ -19,6 +19,7 @@ import { RELEASE_STATUSES } from '../tables.ts'
 import { PRODUCTS_CHANGED } from './product-list.ts'
 import { raiseRevision } from './product-store.ts'
 import type { NewFile, NewRelease } from './release-files.ts'
+import { PACK_JOB, readFiles } from './release-packing.ts'
 import * as store from './release-store.ts'
 import { listReleases, type ProductDeps, type Release, VERSION } from './releases.ts'
 import { buildReleaseFolder } from './uploaded-folder.ts'
@@ -86,7 +87,7 @@ export async function uploadRelease(
   { actorId, tier, version }: ReleaseRequest,
   { files, leftOut, notes }: NewRelease & { notes: string },
 ): Promise<ReleaseView> {
-  const { db, clock, products } = deps
+  const { db, clock, jobs, products } = deps
   requireProduct(deps, tier)
   requireSharedFolder(deps.config)
   if (!VERSION.test(version))
@@ -105,11 +106,10 @@ export async function uploadRelease(
   }
   try {
     await storeFiles(deps, buildReleaseFolder(draft), files)
-    // The publication and the first buyer then find it compressed.
-    await packRelease(deps, await readFiles(deps, { ...draft, ...stored }))
     await transaction(db, async (tx) => {
       if (!(await store.updateRow(tx, draft, stored))) throw storefrontProblem('release_not_found')
       await audit(deps, tx, 'release.uploaded', { actorId, tier, version })
+      await jobs.enqueue(tx, PACK_JOB, { tier, version }, { key: `${PACK_JOB}:${draft.id}` })
     })
   } catch (error) {
     await removeFiles(deps, draft)
@@ -228,13 +228,6 @@ async function removeFiles(
   await products.remove(buildReleaseFolder(row)).catch((error) => {
     log.warn({ err: error, tier: row.tier, version: row.version }, 'files of a draft remain')
   })
-}
-
-async function readFiles({ products, clock }: ReleaseEditingDeps, row: store.ReleaseRow) {
-  const files = await products.files(buildReleaseFolder(row))
-  if (files.length !== row.file_count) throw storefrontProblem('release_incomplete')
-  const { tier, version, notes, published_at } = row
-  return { tier, version, notes, publishedAt: published_at ?? clock.now(), files }
 }
 
 /** Buyers of a retired product get its releases, too. */

@@ -602,6 +602,52 @@ export type CallPage = {
   next_cursor: string | null
 }
 
+export type Catalogue = {
+  /** Null: the built-in plans */
+  plans_file: string | null
+  /** Null: products are built in, or edited in the shop */
+  products_file: string | null
+  /** From the lowest to the highest */
+  plans: Array<CataloguePlan>
+  /** Plans that accounts still have; the catalogue no longer has them */
+  dropped_plans: Array<DroppedPlan>
+  /** Prices with subscribers that belong to no plan */
+  unknown_prices: Array<UnknownPrice>
+}
+
+export type CataloguePlan = {
+  tier: string
+  name: string
+  features: Array<string>
+  grants: Array<string>
+  limits: PlanLimits
+  /** Trial before the first payment, for users who have never subscribed */
+  trial_days: number
+  /** Maximum cost of calls in a paid month; null: no limit */
+  allowance_usd: number | null
+  trial_allowance_usd: number | null
+  /** Maximum tokens in a paid month; null: no limit */
+  tokens_max: number | null
+  /** Accounts that have the plan now */
+  accounts: number
+  /** Empty for the plan without a subscription */
+  prices: Array<CataloguePrice>
+}
+
+export type CataloguePrice = {
+  interval: 'month' | 'year'
+  /** The setting or field of the price id */
+  setting: string
+  /** Null: not for sale */
+  price_id: string | null
+  /** In units of the currency; null while the processor cannot be reached */
+  amount: number | null
+  currency: string | null
+  subscribers: number
+  /** A part of `subscribers` */
+  trials: number
+}
+
 export type ChangeConversationRequest = {
   title?: string
   is_pinned?: boolean
@@ -1523,6 +1569,11 @@ export type DollarsLeft = {
   renews_at: string
 }
 
+export type DroppedPlan = {
+  tier: string
+  accounts: number
+}
+
 export type DueEvent = {
   at: string
   what: string
@@ -1632,10 +1683,30 @@ export type Health = {
   status: 'ok'
 }
 
+export type HealthCheck = {
+  area: 'database' | 'storage' | 'jobs' | 'billing' | 'mail' | 'models' | 'products' | 'settings'
+  name: string
+  state: 'ok' | 'sandbox' | 'off' | 'wrong'
+  detail: string
+}
+
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type HealthError = {
   detail: string | Array<Issue>
   code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off'
+}
+
+export type HealthReport = {
+  checked_at: string
+  version: string
+  node_version: string
+  engine: 'sqlite' | 'postgres'
+  /** Of the disk with the data folder; null where unknown */
+  free_bytes: number | null
+  /** When the payment processor last sent an event */
+  last_event_at: string | null
+  /** Faults first */
+  components: Array<HealthCheck>
 }
 
 export type HostedPage = {
@@ -3507,6 +3578,11 @@ export type TopUser = {
   cost_usd: number
 }
 
+export type UnknownPrice = {
+  price_id: string
+  subscribers: number
+}
+
 export type UpdateCollectionInLibraryRequest = {
   name?: string
   colour?: CollectionColour
@@ -3985,6 +4061,12 @@ export type Paths = {
     }
     '/api/admin/models': {
       reply: ModelsOverview
+    }
+    '/api/admin/catalogue': {
+      reply: Catalogue
+    }
+    '/api/admin/health': {
+      reply: HealthReport
     }
     '/api/admin/metrics': {
       query?: {

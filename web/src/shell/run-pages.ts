@@ -3,10 +3,12 @@ import {
   IconBuildingStore,
   IconCoin,
   IconCpu,
+  IconHeartbeat,
   IconHourglass,
   IconPalette,
   IconPlugConnected,
   IconSunHigh,
+  IconTags,
   IconUsers,
 } from '@tabler/icons-react'
 import type { NavItem } from './navigation.ts'
@@ -30,8 +32,10 @@ export const RUN: readonly NavItem[] = [
   },
   { to: '/run/money', label: 'Money', icon: IconCoin, about: 'Payments, metrics, invoices' },
   { to: '/shop', label: 'Shop', icon: IconBuildingStore, about: 'Products, orders, messages' },
+  { to: '/run/catalogue', label: 'Catalogue', icon: IconTags, about: 'Plans, prices, limits' },
   { to: '/run/models', label: 'Models', icon: IconCpu, about: 'Vendors, prices, switches' },
   { to: '/run/activity', label: 'Activity', icon: IconActivity, about: 'Audit log, jobs, emails' },
+  { to: '/run/health', label: 'Health', icon: IconHeartbeat, about: 'What works and what fails' },
   { to: '/run/brand', label: 'Brand', icon: IconPalette, about: 'Name, logo, colors, links' },
   { to: '/run/setup', label: 'Setup', icon: IconPlugConnected, about: 'Stripe, models, email' },
 ]

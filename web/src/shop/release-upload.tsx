@@ -109,7 +109,7 @@ function UploadForm({ tier, file, onClose }: UploadFormProps) {
         <div role="status">
           <Progress value={sent * 100} animated={sent === 1} aria-label={`${file.name}, sent`} />
           <span className={classes.state}>
-            {sent < 1 ? `${Math.round(sent * 100)} % sent` : 'Checking and packing the files…'}
+            {sent < 1 ? `${Math.round(sent * 100)} % sent` : 'Checking the files…'}
           </span>
         </div>
       )}

@@ -1,4 +1,8 @@
-/** One line of the doctor's report. */
+import { Unmigrated } from '#platform/db/migrate.ts'
+import { Missing } from '#platform/db/open.ts'
+import type { Platform } from '#platform/platform.ts'
+
+/** The outcome of one check, in words for the operator. */
 export type Line = { mark: 'ok' | 'sandbox' | 'off' | 'wrong'; name: string; says: string }
 
 /** Time limit of one request to an outside service. */
@@ -17,3 +21,9 @@ export async function inTime<T>(work: Promise<T>, timeoutMs = ASK_TIMEOUT_MS): P
     clearTimeout(timer)
   }
 }
+
+/** Opens the platform when a check needs it; commands run also without a database. */
+export type OpenPlatform = () => Promise<Platform>
+
+/** The next start of the service creates or migrates the database. */
+export const isToCome = (error: unknown) => error instanceof Missing || error instanceof Unmigrated

@@ -4,6 +4,7 @@
  */
 import type { Stripe } from 'stripe'
 import { BILLING_EVENT_TYPES } from '#billing/billing-events.ts'
+import type { DisagreementReport } from '#billing/disagreements.ts'
 import { MONEY_EVENT_TYPES } from '#billing/money/money-events.ts'
 import { isMissing, openProcessor, type Processor } from '#billing/processor.ts'
 import { findUnknownPrices } from '#billing/unknown-prices.ts'
@@ -12,15 +13,18 @@ import type { Config } from '#config/config.ts'
 import type { Platform } from '#platform/platform.ts'
 import { PAYMENT_EVENT_TYPES } from '#storefront/payments/payment-events.ts'
 import { STOREFRONT_EVENTS } from '#storefront/payments/routes.ts'
-import { withBilling } from '../money.ts'
-import { ASK_TIMEOUT_MS, inTime, type Line } from './line.ts'
+import { ASK_TIMEOUT_MS, inTime, type Line, type OpenPlatform } from './line.ts'
 
 const NAME = 'Billing'
 const ONCE = { timeout: ASK_TIMEOUT_MS, maxNetworkRetries: 0 }
 
+type ReportDisagreements = (platform: Platform) => Promise<DisagreementReport>
+
+/** `reportDisagreements` reads hundreds of accounts; without it they are not compared. */
 export async function checkBilling(
   config: Config,
-  platform: () => Promise<Platform>,
+  platform: OpenPlatform,
+  reportDisagreements?: ReportDisagreements,
 ): Promise<Line[]> {
   const { secretKey, webhookSecret, sandboxed, prices, apiBase } = config.processor
   if (sandboxed) {
@@ -64,7 +68,8 @@ export async function checkBilling(
   ])
   const wrong = [...lines, rights, coupon].filter((line) => line !== null)
   if (wrong.length > 0) return [...wrong, ...endpoints, ...unknown]
-  const disagreements = await checkDisagreements(platform)
+  const disagreements =
+    reportDisagreements === undefined ? [] : await checkDisagreements(platform, reportDisagreements)
   const where = apiBase === null ? (isLive ? 'live' : 'test') : apiBase
   return [
     { mark: 'ok', name: NAME, says: `${prices.size} prices, ${where}` },
@@ -209,10 +214,7 @@ async function checkEndpoints(processor: Processor, { urls }: Config): Promise<L
 }
 
 /** Finds subscribed prices that no setting names. New subscriptions to them grant nothing. */
-async function checkUnknownPrices(
-  config: Config,
-  platform: () => Promise<Platform>,
-): Promise<Line[]> {
+async function checkUnknownPrices(config: Config, platform: OpenPlatform): Promise<Line[]> {
   const unknown = await platform()
     .then(({ db }) => findUnknownPrices(db, config.processor.prices))
     .catch(() => [])
@@ -226,14 +228,15 @@ async function checkUnknownPrices(
 const SHOWN_MAX = 5
 
 /** Lists the differences that a reconciliation would repair. A timeout is not a fault. */
-async function checkDisagreements(platform: () => Promise<Platform>): Promise<Line[]> {
+async function checkDisagreements(
+  platform: OpenPlatform,
+  reportDisagreements: ReportDisagreements,
+): Promise<Line[]> {
   const name = 'Money'
   const opened = await platform().catch(() => null)
   if (!opened) return []
   try {
-    const { disagreements, accounts, is_whole } = await inTime(
-      withBilling(opened, (billing) => billing.reportDisagreements()),
-    )
+    const { disagreements, accounts, is_whole } = await inTime(reportDisagreements(opened))
     const lines = disagreements.slice(0, SHOWN_MAX).map(({ about, id, ours, theirs }): Line => {
       return {
         mark: 'wrong',

@@ -1,0 +1,158 @@
+import { Badge, Button, Skeleton, Table, Text } from '@mantine/core'
+import { IconHeartbeat } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { api } from '../api/client.ts'
+import type { HealthCheck, HealthReport } from '../api/types.ts'
+import { formatAge, formatBytes, formatExactTime, plural } from '../components/format.ts'
+import { Loaded } from '../components/loaded.tsx'
+import { Notice } from '../components/notice.tsx'
+import { Page } from '../components/page.tsx'
+import { ScrollX } from '../components/scroll-x.tsx'
+import money from '../money/money.module.css'
+import { Fact, Panel } from '../shop/facts.tsx'
+import layout from '../shop/order-page.module.css'
+import classes from '../shop/table.module.css'
+
+/** What works now, with the page or the setting that repairs the rest. */
+export function HealthPage() {
+  const health = useQuery({
+    queryKey: ['admin', 'health'],
+    queryFn: ({ signal }) => api.get('/api/admin/health', { signal }),
+    staleTime: 0,
+  })
+  return (
+    <Page
+      title="Health"
+      lead="Checks of the service and of everything it calls."
+      wide
+      actions={
+        <Button variant="default" loading={health.isFetching} onClick={() => void health.refetch()}>
+          Check again
+        </Button>
+      }
+    >
+      <Loaded query={health} skeleton={<Skeleton h={420} />}>
+        {(report) => <Report report={report} />}
+      </Loaded>
+    </Page>
+  )
+}
+
+function Report({ report }: { report: HealthReport }) {
+  const { components, checked_at } = report
+  const faults = components.filter(({ state }) => state === 'wrong')
+  return (
+    <>
+      <Text role="status" size="sm" mb="md">
+        {faults.length === 0
+          ? 'Everything that is set up works.'
+          : `${plural(faults.length, 'check')} failed.`}{' '}
+        <Text span c="dimmed" inherit title={formatExactTime(checked_at)}>
+          Checked {formatAge(checked_at)}.
+        </Text>
+      </Text>
+      <section aria-label="Checks" className={money.part}>
+        <CheckTable checks={components} />
+      </section>
+      <div className={layout.facts}>
+        <Service report={report} />
+      </div>
+    </>
+  )
+}
+
+const STATES: Record<HealthCheck['state'], { label: string; color: string }> = {
+  ok: { label: 'Works', color: 'pine' },
+  sandbox: { label: 'Sandbox', color: 'brass' },
+  off: { label: 'Off', color: 'gray' },
+  wrong: { label: 'Failed', color: 'red' },
+}
+
+/** Checks may be listed several times under one name, such as one for each product. */
+function CheckTable({ checks }: { checks: readonly HealthCheck[] }) {
+  if (checks.length === 0)
+    return (
+      <Notice icon={IconHeartbeat} title="No checks">
+        This service has nothing to check.
+      </Notice>
+    )
+  return (
+    <ScrollX label="All checks">
+      <Table highlightOnHover>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Part</Table.Th>
+            <Table.Th>State</Table.Th>
+            <Table.Th visibleFrom="sm">Details</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {checks.map((check) => (
+            <Table.Tr key={`${check.name} ${check.detail}`}>
+              <Table.Td>
+                <CheckLink check={check} />
+                <Text size="sm" c="dimmed" hiddenFrom="sm" style={{ overflowWrap: 'anywhere' }}>
+                  {check.detail}
+                </Text>
+              </Table.Td>
+              <Table.Td>
+                <Badge color={STATES[check.state].color} miw="fit-content">
+                  {STATES[check.state].label}
+                </Badge>
+              </Table.Td>
+              <Table.Td visibleFrom="sm" style={{ overflowWrap: 'anywhere' }}>
+                {check.detail}
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </ScrollX>
+  )
+}
+
+/** The page where a part is set up, or where its rows are. */
+const PAGES = {
+  billing: '/run/setup',
+  mail: '/run/setup',
+  models: '/run/models',
+  products: '/shop/products',
+} as const
+
+function CheckLink({ check: { area, name } }: { check: HealthCheck }) {
+  if (area === 'jobs')
+    return (
+      <Link to="/run/activity" search={{ view: 'jobs' }} className={classes.open}>
+        {name}
+      </Link>
+    )
+  if (!Object.hasOwn(PAGES, area)) return name
+  return (
+    <Link to={PAGES[area as keyof typeof PAGES]} className={classes.open}>
+      {name}
+    </Link>
+  )
+}
+
+function Service({ report }: { report: HealthReport }) {
+  const { version, node_version, engine, free_bytes, last_event_at } = report
+  return (
+    <Panel title="Service">
+      <dl>
+        <Fact label="Version">{version}</Fact>
+        <Fact label="Node.js">{node_version}</Fact>
+        <Fact label="Database">{engine === 'sqlite' ? 'SQLite' : 'PostgreSQL'}</Fact>
+        <Fact label="Free disk">{free_bytes === null ? 'Unknown' : formatBytes(free_bytes)}</Fact>
+        <Fact label="Last payment event">
+          {last_event_at === null ? 'None yet' : formatAge(last_event_at)}
+        </Fact>
+        <Fact label="Backups">
+          <span>
+            Made by <code>npm run cli -- backup</code>, outside of the service
+          </span>
+        </Fact>
+      </dl>
+    </Panel>
+  )
+}
