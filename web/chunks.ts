@@ -11,7 +11,7 @@ const CORE = [
   'web/src/(?:main|routes)\\.tsx',
   'web/src/api/(?!upload)',
   'web/src/theme/',
-  'web/src/session/(?!fresh-sign-in-dialog|sign-in)',
+  'web/src/session/(?!account-view|fresh-sign-in-dialog|sign-in)',
   'web/src/shell/(?:root|error-page|booted|missing-files|palette-events|main-focus)',
   'web/src/billing/(?:plans|use-plans)\\.ts',
   'web/src/conversations/parts/action-button',

@@ -25,6 +25,7 @@ import { adminInboxRoutes } from './inbox-routes.ts'
 import { adminMetricRoutes } from './metric-routes.ts'
 import { adminModelRoutes } from './model-routes.ts'
 import { adminMoneyRoutes } from './money-routes.ts'
+import { adminPlanRoutes } from './plan-routes.ts'
 import { adminProblem } from './problems.ts'
 import { adminProductRoutes } from './product-routes.ts'
 import { adminPurchaseRoutes } from './purchase-routes.ts'
@@ -69,6 +70,7 @@ export function createAdmin(
       adminRoutes(app, { ...platform, identity })
       adminActivityRoutes(app, platform)
       adminCustomerRoutes(app, { ...platform, identity, billing })
+      adminPlanRoutes(app, platform, billing)
       adminUsageRoutes(app, platform)
       adminModelRoutes(app, platform, ai)
       adminCatalogueRoutes(app, platform, billing)

@@ -44,3 +44,37 @@ test('a superuser sees differences from the processor and reconciles them', asyn
   assert.deepEqual((await root.get('/api/admin/billing/disagreements')).body.disagreements, [])
   assert.equal((await ada.get('/api/billing/subscription')).body.tier, 'pro')
 })
+
+test('a superuser changes a customer’s plan at the price of the preview', async (t) => {
+  const app = await testApp(t)
+  const shop = createShop(app)
+  const ada = await app.as('ada')
+  await shop.subscribe(ada)
+  const root = await app.as('root', { superuser: true })
+  const path = `/api/admin/users/${ada.userId}/plan`
+  const choice = { price_id: PRICES.enterprise }
+
+  const { status, body: preview } = await root.post(`${path}/preview`, choice)
+  assert.equal(status, 200)
+  assert.deepEqual([preview.tier, preview.currency], ['enterprise', 'usd'])
+  assert.ok(preview.due_now > 0)
+  const change = { ...choice, proration_at: preview.proration_at }
+  for (const [client, target, expected] of [
+    [ada, path, 403],
+    [root, `/api/admin/users/${crypto.randomUUID()}/plan`, 404],
+  ] as const) {
+    assert.equal((await client.post(`${target}/preview`, choice)).status, expected)
+    assert.equal((await client.post(target, change)).status, expected)
+  }
+  assert.equal((await ada.get('/api/billing/subscription')).body.tier, 'pro')
+
+  const changed = await root.post(path, change)
+  assert.equal(changed.status, 200, changed.text)
+  assert.equal((await ada.get('/api/billing/subscription')).body.tier, 'enterprise')
+  const [newest] = (await ada.get('/api/billing/invoices')).body.invoices
+  assert.equal(newest.total, preview.due_now, 'the customer paid what the preview showed')
+  const { entries } = (await ada.get('/api/users/me/audit')).body
+  const entry = entries.find(({ action }: { action: string }) => action === 'plan.changed')
+  assert.deepEqual([entry.actor_id, entry.data], [root.userId, choice])
+  assert.equal((await root.post(path, change)).body.code, 'same_plan')
+})

@@ -136,6 +136,54 @@ export function adminCustomerRoutes(app: App, deps: Needs): void {
   )
 
   app.post(
+    '/api/admin/users/:id/view',
+    {
+      schema: {
+        operationId: 'viewAccount',
+        tags,
+        summary: 'Start a read-only view of an account for 30 minutes; needs a fresh sign-in',
+        description:
+          'The token reads account, plan, usage, calls and keys as the user sees them. It changes nothing and reads no documents or conversations. The view ends with the session that started it. Its start and end are in the audit log of the account.',
+        params,
+        body: Type.Object({
+          reason: Type.String({ minLength: 1, maxLength: 500, description: 'For the audit log' }),
+        }),
+        response: {
+          201: Type.Object(
+            { access_token: Type.String(), expires_at: Instant },
+            { title: 'AccountView' },
+          ),
+        },
+      },
+      config: { access: 'superuser' },
+    },
+    async (request, reply) => {
+      const caller = requireCaller(request)
+      await requireFreshSignIn(deps, caller)
+      const { reason } = request.body
+      const view = await identity.startView(caller, { userId: request.params.id, reason })
+      return reply.code(201).send({ access_token: view.token, expires_at: view.expiresAt })
+    },
+  )
+
+  app.delete(
+    '/api/admin/view',
+    {
+      schema: {
+        operationId: 'endAccountView',
+        tags,
+        summary: 'End the view of an account that this session has open',
+        response: { 200: Message },
+      },
+      config: { access: 'superuser' },
+    },
+    async (request) => {
+      await identity.endView(requireCaller(request))
+      return { message: 'View ended' }
+    },
+  )
+
+  app.post(
     '/api/admin/payments/:id/refund',
     {
       schema: {

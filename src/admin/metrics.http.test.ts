@@ -92,6 +92,8 @@ test('each month’s recurring revenue is the month before plus its changes', as
   assert.deepEqual(line('expansion usd'), [0, 0, 7_000, 0, 0, 0])
   assert.deepEqual(line('churned_mrr usd'), [0, 0, 0, 0, 9_900, 0])
   assert.deepEqual(line('active_accounts'), [2, 2, 3, 3, 2, 2])
+  assert.deepEqual(line('new_accounts'), [2, 0, 1, 0, 0, 0])
+  assert.deepEqual(line('churned_accounts'), [0, 0, 0, 0, 1, 0])
   assert.deepEqual(line('churn_rate'), [null, 0, 0, 0, 33.3333, 0])
   assertBalanced(series)
   assert.equal(totals['mrr usd'], 9_900 + monthOfYear)

@@ -211,7 +211,7 @@ export function aiRoutes(app: App, gateway: Gateway) {
         summary: 'Models and their prices, and which vendors are configured',
         response: { 200: ModelList },
       },
-      config: { ...AI_POLICY, limit: 'general' },
+      config: { ...AI_POLICY, limit: 'general', viewable: true },
     },
     async (request) => buildModelList(gateway, requireCaller(request)),
   )

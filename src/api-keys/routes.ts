@@ -163,7 +163,7 @@ export function apiKeyRoutes(app: App, deps: KeyDeps, verifier: KeyVerifier, key
         summary: 'List API keys, newest first',
         response: { 200: Type.Array(KeyView) },
       },
-      config,
+      config: { ...config, viewable: true },
     },
     async (request) => (await listKeys(deps, requireCaller(request).userId)).map(buildView),
   )

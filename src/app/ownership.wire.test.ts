@@ -87,6 +87,8 @@ const NOT_RENEWABLE: Asked = { thing: 'purchase', status: 409 }
 const ADMIN_MESSAGE: Asked = { thing: 'contact', status: 403, owner: 'root' }
 const ADMIN_PURCHASE: Asked = { thing: 'purchase', status: 403, owner: 'root' }
 
+const ADMIN_USER: Asked = { thing: 'user', status: 403, owner: 'root' }
+
 const askAgain = () => ({ parts: [{ type: 'text', text: 'Who keeps pigs?' }] })
 
 const askDocument = (document_id: string) => ({
@@ -244,8 +246,19 @@ const ASKED_ONCE: Record<string, Asked> = {
     owner: 'root',
     body: () => ({ is_verified: true }),
   },
-  'GET /api/admin/users/:id id': { thing: 'user', status: 403, owner: 'root' },
-  'GET /api/admin/users/:id/events id': { thing: 'user', status: 403, owner: 'root' },
+  'GET /api/admin/users/:id id': ADMIN_USER,
+  'POST /api/admin/users/:id/plan/preview id': {
+    ...ADMIN_USER,
+    body: () => ({ price_id: 'unknown' }),
+    ownerStatus: 400,
+  },
+  'POST /api/admin/users/:id/plan id': {
+    ...ADMIN_USER,
+    body: () => ({ price_id: 'unknown', proration_at: 0 }),
+    ownerStatus: 409,
+  },
+  'POST /api/admin/users/:id/view id': { ...ADMIN_USER, body: () => ({ reason: 'A question' }) },
+  'GET /api/admin/users/:id/events id': ADMIN_USER,
   'GET /api/admin/audit user_id': {
     thing: 'user',
     status: 403,
@@ -385,7 +398,7 @@ const ASKED: Record<string, Asked> = {
   'DELETE /api/library/documents/:document_id document_id': { thing: 'otherDocument' },
   'DELETE /api/library/collections/:id id': { thing: 'otherCollection' },
   // It ends ada's sessions, so it comes after the others.
-  'POST /api/admin/users/:id/sign-out id': { thing: 'user', status: 403, owner: 'root' },
+  'POST /api/admin/users/:id/sign-out id': ADMIN_USER,
 }
 
 /** The library has the routes of documents a second time. */
@@ -439,6 +452,8 @@ const NOBODYS: Record<string, string> = {
   'POST /api/billing/create-checkout-session price_id': 'of the catalogue',
   'POST /api/billing/change/preview price_id': 'of the catalogue',
   'POST /api/billing/change price_id': 'of the catalogue',
+  'POST /api/admin/users/:id/plan/preview price_id': 'of the catalogue',
+  'POST /api/admin/users/:id/plan price_id': 'of the catalogue',
   'POST /api/conversations collection_ids':
     'a mark on the conversation; only the owner searches it',
   'PATCH /api/conversations/:id collection_ids':

@@ -32,6 +32,7 @@ export type AuditAction =
   | 'password.removed'
   | 'password.reset'
   | 'payment.refunded'
+  | 'plan.changed'
   | 'product.changed'
   | 'product.made'
   | 'product.retired'
@@ -68,3 +69,5 @@ export type AuditAction =
   | 'totp.on'
   | 'user.changed'
   | 'user.signed-out'
+  | 'view.ended'
+  | 'view.started'

@@ -18,6 +18,7 @@ import {
   cancelSubscription,
   listCancellations,
 } from './cancellations.ts'
+import { type ChangePreview, type ChangeRequest, changePlan, previewChange } from './change.ts'
 import { listCustomers } from './customers.ts'
 import { type Deal, listDeals } from './deals.ts'
 import type { BillingDeps } from './deps.ts'
@@ -42,7 +43,7 @@ import './money/tables.ts'
 import { createPlans, type PlanView } from './plans.ts'
 import { type DealRequest, listSubscribers, type Move, makeDeal, movePrice } from './price-moves.ts'
 import { billingProblem } from './problems.ts'
-import { mapProcessorErrors, type Processor, requireProcessor } from './processor.ts'
+import { mapProcessorErrors, type Processor, requireProcessor, withTimeout } from './processor.ts'
 import {
   enqueueSync,
   RECONCILE_DELAYS_MS,
@@ -76,6 +77,9 @@ export type Billing = Room & {
   addSeller: (seller: Seller) => void
   /** Refunds a part of a payment in minor units, or everything that is left. */
   refundPayment: (id: string, amountCents?: number) => Promise<RefundedAmount>
+  /** Previews and makes a change of a user's plan; see `change.ts`. */
+  previewChange: (userId: string, priceId: string) => Promise<ChangePreview>
+  changePlan: (userId: string, change: ChangeRequest) => Promise<void>
   /** Reads everything from the processor; returns null when billing is not configured. */
   sync: () => Promise<Reconciled | null>
   /** Enqueues the same as a job in the transaction. */
@@ -193,6 +197,8 @@ export function createBilling(
     sync: async () =>
       client && listeners.length > 0 ? reconcile(reconciler, { everyone: true }) : null,
     refundPayment: (id, amountCents) => refundPayment(reconciler, id, amountCents),
+    previewChange: (userId, priceId) => withTimeout(previewChange(deps, userId, priceId)),
+    changePlan: (userId, change) => withTimeout(changePlan(deps, userId, change)),
     async enqueueSync(tx) {
       requireProcessor(client)
       await enqueueSync(deps, tx)

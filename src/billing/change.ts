@@ -69,7 +69,7 @@ type Change = {
   endsTrial: boolean
 }
 
-type ChangeRequest = { priceId: string; prorationAt: number }
+export type ChangeRequest = { priceId: string; prorationAt: number }
 
 /**
  * How long a preview is valid. Proration counts from its timestamp, so an old or future one would

@@ -129,7 +129,7 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
   app.get(
     '/api/billing/invoices',
     {
-      config: { access: 'user' },
+      config: { access: 'user', viewable: true },
       schema: {
         operationId: 'listInvoices',
         tags: ['billing'],
@@ -139,7 +139,13 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
         },
       },
     },
-    async (request) => ({ invoices: await listInvoices(deps, requireCaller(request).userId) }),
+    async (request) => {
+      const { userId, viewerId } = requireCaller(request)
+      const invoices = await listInvoices(deps, userId)
+      if (viewerId === undefined) return { invoices }
+      // The links open without a sign-in, so they would outlive the view.
+      return { invoices: invoices.map((one) => ({ ...one, pay_url: null, pdf_url: null })) }
+    },
   )
 
   app.get(

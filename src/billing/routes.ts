@@ -66,7 +66,7 @@ export function billingRoutes(app: App, deps: BillingDeps, plans: Plans): void {
   app.get(
     '/api/billing/subscription',
     {
-      config: { access: 'user' },
+      config: { access: 'user', viewable: true },
       schema: {
         operationId: 'getSubscription',
         tags: ['billing'],

@@ -32,7 +32,7 @@ export function conversationSettingsRoutes(
         summary: 'Read whether conversations are kept',
         response: { 200: Settings },
       },
-      config: HOME_POLICY,
+      config: { ...HOME_POLICY, viewable: true },
     },
     async (request) => {
       const { is_keeping } = await readUserSettings(db, requireCaller(request).userId)

@@ -1,7 +1,7 @@
 // Accounts and authentication. Composes the room from its files.
 import cookie from '@fastify/cookie'
 import type { AllowanceEmail } from '#mail/account-emails.ts'
-import type { Db } from '#platform/db/db.ts'
+import { type Db, transaction } from '#platform/db/db.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Room } from '#platform/room.ts'
@@ -26,10 +26,16 @@ import { handleReset } from './passwords/password-reset.ts'
 import { passwordRoutes } from './passwords/routes.ts'
 import { identityProblem } from './problems.ts'
 import { secondFactorRoutes } from './second-factors/routes.ts'
+import {
+  type AccountView,
+  endView,
+  handleExpiredViews,
+  startView,
+} from './sessions/account-views.ts'
 import { type Authenticator, createAuthenticator } from './sessions/authenticate.ts'
 import { createKeyring } from './sessions/keyring.ts'
 import { sessionRoutes } from './sessions/routes.ts'
-import { listSessions } from './sessions/sessions.ts'
+import { listSessions, type SessionRef } from './sessions/sessions.ts'
 import { type Credentials, checkCredentials } from './sign-in/credentials.ts'
 import { deviceCookie } from './sign-in/device-cookie.ts'
 import {
@@ -57,6 +63,10 @@ export type Identity = Room & {
   changeUser(actorId: string, userId: string, changes: UserChanges): Promise<User>
   /** Ends all sessions of a user. @throws Problem 404 */
   signOutUser(actorId: string, userId: string): Promise<void>
+  /** Starts a read-only view of an account; see `account-views.ts`. */
+  startView(viewer: SessionRef, view: { userId: string; reason: string }): Promise<AccountView>
+  /** Ends the view that the session has open, if any. */
+  endView(viewer: SessionRef): Promise<void>
   /** Lists the live sessions of a user, the most recently used first. */
   listSessions(userId: string): Promise<LiveSession[]>
   /** Mails an invitation; see `account/invitations.ts`. */
@@ -104,6 +114,7 @@ export function createIdentity(
   handleReset(deps)
   handleEmailedCode(deps)
   handleErasure(deps)
+  handleExpiredViews(deps)
   let superuserNotice: SuperuserNotice = null
 
   return {
@@ -136,6 +147,8 @@ export function createIdentity(
     },
     changeUser: (actorId, userId, changes) => changeUser(deps, actorId, userId, changes),
     signOutUser: (actorId, userId) => signOutUser(deps, actorId, userId),
+    startView: (viewer, view) => startView(deps, viewer, view),
+    endView: (viewer) => transaction(deps.db, (tx) => endView(deps, tx, viewer, 'by the viewer')),
     listSessions: (userId) => listSessions(deps, { userId, sessionId: null }),
     invite: (actorId, email) => invite(deps, actorId, email),
     listInvitations: () => listInvitations(deps),

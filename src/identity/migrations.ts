@@ -56,6 +56,8 @@ export const identityMigrations: Migration[] = [
         last_used_at {timestamp} not null,
         expires_at {timestamp} not null,
         revoked_at {timestamp},
+        view_id {id},
+        viewed_user_id {id},
         primary key (user_id, id)
       );
       create index sessions_expired on sessions (expires_at);

@@ -154,6 +154,11 @@ export const identityProblem = Problem.define({
   passkey_not_found: [404, 'Passkey not found'],
 
   user_not_found: [404, 'User not found'],
+  account_not_viewable: [
+    409,
+    'Superusers and suspended accounts cannot be viewed',
+    { advice: 'Read a suspended account on its customer page.' },
+  ],
   last_superuser: [400, 'This is the last active superuser', { advice: 'Make another one first.' }],
   superuser_unverified: [
     409,

@@ -59,6 +59,9 @@ type SessionsTable = {
   last_used_at: Instant
   expires_at: Instant
   revoked_at: Instant | null
+  /** The open view of another account (`account-views.ts`); null: none. */
+  view_id: string | null
+  viewed_user_id: string | null
 }
 
 type SessionTokensTable = {

@@ -25,6 +25,11 @@ export const platformProblem = Problem.define({
     'Superusers need two-factor authentication here',
     { advice: 'Turn it on for the own account.' },
   ],
+  view_read_only: [
+    403,
+    'You are viewing this account read-only: changes and private content are closed',
+    { advice: 'End the view. Its token only reads the routes that a view needs.' },
+  ],
   scope_missing: [
     403,
     "This API key is not allowed to use '{scope}'",

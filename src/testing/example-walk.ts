@@ -550,6 +550,13 @@ async function readCustomer(walk: Walk, root: Calls): Promise<void> {
   await root.post(`/api/admin/payments/${payments[0].id}/refund`, body)
   await app.settle()
   await root.get(`${customer}/events?about=money`)
+  const price = PRICES.pro
+  const { body: preview } = await root.post(`${customer}/plan/preview`, { price_id: price })
+  const change = { price_id: price, proration_at: preview.proration_at }
+  await root.post(`${customer}/plan`, change)
+  await app.settle()
+  await root.post(`${customer}/view`, { reason: 'An invoice that they cannot find' })
+  await root.delete('/api/admin/view')
   await root.post(`${customer}/sign-out`)
 }
 

@@ -82,7 +82,7 @@ export function allowanceRoute(
           'A key with limited scopes sees only its own use, unless `usage` is its only scope.',
         response: { 200: Allowance },
       },
-      config: { access: 'user-or-key', scope: 'usage' },
+      config: { access: 'user-or-key', scope: 'usage', viewable: true },
     },
     async (request) => {
       const caller = requireCaller(request)

@@ -142,7 +142,7 @@ export function callRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'clock
         }),
         response: { 200: CallPage },
       },
-      config: { access: 'user-or-key', scope: 'usage', described: REPLIES },
+      config: { access: 'user-or-key', scope: 'usage', viewable: true, described: REPLIES },
     },
     async (request, reply) => {
       const { query } = request

@@ -48,7 +48,7 @@ export function usageRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'cloc
           }),
         },
       },
-      config: { access: 'user-or-key', scope: 'usage' },
+      config: { access: 'user-or-key', scope: 'usage', viewable: true },
     },
     async (request) => {
       const { query } = request

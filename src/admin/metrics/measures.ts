@@ -13,6 +13,8 @@ export const METRICS = [
   'contraction',
   'churned_mrr',
   'active_accounts',
+  'new_accounts',
+  'churned_accounts',
   'trials',
   'trial_conversion',
   'churn_rate',
@@ -76,6 +78,12 @@ export const MEASURES: Record<MetricName, Measure> = {
     sum(changes, window, ({ churned_cents }) => churned_cents, currency),
   ),
   active_accounts: count('changes', (facts, { to }) => sumState(facts, to, readPaying)),
+  new_accounts: count('changes', ({ changes }, window) =>
+    sum(changes, window, ({ new_accounts }) => new_accounts),
+  ),
+  churned_accounts: count('changes', ({ changes }, window) =>
+    sum(changes, window, ({ churned_accounts }) => churned_accounts),
+  ),
   trials: count('changes', (facts, { to }) => sumState(facts, to, ({ trials }) => trials)),
   trial_conversion: percent(['changes'], ({ changes }, window) => {
     const converted = sum(changes, window, ({ trials_converted }) => trials_converted)

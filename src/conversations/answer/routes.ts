@@ -223,7 +223,7 @@ export function temporaryRoutes(app: App, deps: AskDeps): void {
         summary: 'The models that may answer, with prices and abilities',
         response: { 200: ConversationModels },
       },
-      config: HOME_POLICY,
+      config: { ...HOME_POLICY, viewable: true },
     },
     async (request) => buildModelsView(deps.rag.gateway, requireCaller(request), deps.speeds),
   )

@@ -120,7 +120,7 @@ export function accountRoutes(app: App, deps: AccountRouteDeps): void {
         summary: 'The caller',
         response: { 200: UserView },
       },
-      config: { access: 'user' },
+      config: { access: 'user', viewable: true },
     },
     (request) => ownView(deps, request),
   )
@@ -191,7 +191,7 @@ export function accountRoutes(app: App, deps: AccountRouteDeps): void {
         summary: 'The caller',
         response: { 200: UserView },
       },
-      config: { access: 'user' },
+      config: { access: 'user', viewable: true },
     },
     (request) => ownView(deps, request),
   )
@@ -301,7 +301,7 @@ export function accountRoutes(app: App, deps: AccountRouteDeps): void {
         querystring: AuditPage,
         response: { 200: AuditEntries },
       },
-      config: { access: 'user' },
+      config: { access: 'user', viewable: true },
     },
     async (request) => {
       // It includes requests refused a moment ago.

@@ -116,7 +116,7 @@ export function oauthRoutes(
           ),
         },
       },
-      config: { access: 'user' },
+      config: { access: 'user', viewable: true },
     },
     async (request) => listLinks(deps.db, requireCaller(request).userId),
   )

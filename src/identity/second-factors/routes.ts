@@ -147,7 +147,7 @@ export function secondFactorRoutes(app: App, deps: SecondFactorDeps & ConfirmDep
         summary: 'The passkeys of this account',
         response: { 200: Type.Array(Passkey) },
       },
-      config: { access: 'user' },
+      config: { access: 'user', viewable: true },
     },
     async (request) => listPasskeys(deps.db, requireCaller(request).userId),
   )

@@ -1,4 +1,4 @@
-// Authenticates access tokens: checks the signature and the session. A verified token is cached
+// Authenticates access tokens and tokens of views: checks the signature and the session. A verified token is cached
 // until it expires, the state of a session for half a second. A change takes effect at once if this
 // node made it or the bus announced it; otherwise within half a second.
 import { LRUCache } from 'lru-cache'
@@ -6,8 +6,8 @@ import { prepared } from '#platform/db/prepared.ts'
 import type { Caller, MaybePromise } from '#platform/http/access-control.ts'
 import type { Platform } from '#platform/platform.ts'
 import { onUserChange, USER_CHANGED } from '../user-changes.ts'
-import { readSlices } from '../users.ts'
-import { type AccessClaims, readAccess, type TokenDeps } from './tokens.ts'
+import { findUser, readSlices, type User } from '../users.ts'
+import { type AccessClaims, readAccess, type TokenDeps, type ViewClaims } from './tokens.ts'
 
 export type Authenticator = {
   /** Returns null when the token is invalid. `fresh`: ignores the cached session. */
@@ -37,8 +37,8 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
   const touches = createTouches(deps)
 
   const forget = (userId: string) => {
-    for (const [sessionId, { caller }] of [...states])
-      if (caller?.userId === userId) states.delete(sessionId)
+    for (const [id, { caller }] of [...states])
+      if (caller?.userId === userId || caller?.viewerId === userId) states.delete(id)
     // A running read may predate the change; its result is used once and not cached.
     reading.clear()
   }
@@ -53,8 +53,8 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
     authenticate(token, { fresh = false } = {}) {
       const claims = tokens.get(token)
       if (fresh && claims) {
-        states.delete(claims.sessionId)
-        reading.delete(claims.sessionId)
+        states.delete(readStateId(claims))
+        reading.delete(readStateId(claims))
       }
       const state = claims && recentState(claims)
       return state ? callerOfState(claims, state) : look(token)
@@ -74,7 +74,7 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
   function callerOfState(claims: AccessClaims, state: SessionState): Caller | null {
     const now = clock.ms()
     if (!state.caller || claims.expiresMs <= now || state.expiresMs <= now) return null
-    touches.note(claims, now)
+    if (claims.view === null) touches.note(claims, now)
     return state.caller
   }
 
@@ -84,9 +84,10 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
     return claims
   }
 
-  function recentState({ userId, sessionId }: AccessClaims): SessionState | null {
-    const known = states.get(sessionId)
-    return known?.caller?.userId === userId && Math.abs(clock.ms() - known.readMs) < STATE_AGE_MS
+  function recentState(claims: AccessClaims): SessionState | null {
+    const known = states.get(readStateId(claims))
+    return known?.caller?.userId === claims.userId &&
+      Math.abs(clock.ms() - known.readMs) < STATE_AGE_MS
       ? known
       : null
   }
@@ -94,22 +95,26 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
   function readState(claims: AccessClaims): MaybePromise<SessionState> {
     const known = recentState(claims)
     if (known) return known
-    const { sessionId } = claims
-    const running = reading.get(sessionId)
+    const id = readStateId(claims)
+    const running = reading.get(id)
     if (running) return running
 
-    const read = readSessionState(deps, claims).then((state) => {
-      if (reading.get(sessionId) === read) {
-        reading.delete(sessionId)
-        if (state.caller) states.set(sessionId, state)
+    const read = (
+      claims.view === null ? readSessionState(deps, claims) : readViewState(deps, claims)
+    ).then((state) => {
+      if (reading.get(id) === read) {
+        reading.delete(id)
+        if (state.caller) states.set(id, state)
       }
       return state
     })
-    read.catch(() => reading.delete(sessionId))
-    reading.set(sessionId, read)
+    read.catch(() => reading.delete(id))
+    reading.set(id, read)
     return read
   }
 }
+
+const readStateId = ({ sessionId, view }: AccessClaims) => view?.id ?? sessionId ?? ''
 
 const findSession = prepared(
   (db) =>
@@ -119,6 +124,8 @@ const findSession = prepared(
       .select([
         'sessions.expires_at',
         'sessions.revoked_at',
+        'sessions.view_id',
+        'sessions.viewed_user_id',
         'users.email',
         'users.subscription_tier',
         'users.tier_override',
@@ -133,16 +140,66 @@ const findSession = prepared(
   2,
 )
 
+type StateDeps = Pick<Platform, 'db' | 'clock' | 'config'>
+
 async function readSessionState(
-  { db, clock, config }: Pick<Platform, 'db' | 'clock' | 'config'>,
-  { userId, sessionId }: AccessClaims,
+  { db, clock, config }: StateDeps,
+  { userId, sessionId }: { userId: string; sessionId: string },
 ): Promise<SessionState> {
   const readMs = clock.ms()
   const row = await findSession(db, userId, sessionId)
   if (!row || row.revoked_at !== null) return { caller: null, expiresMs: 0, readMs }
   const caller: Caller = {
-    userId,
+    ...buildCaller(userId, row),
     sessionId,
+    lacksTwoFactor: config.requireSuperuserTwoFactor && row.is_superuser && !row.is_totp_on,
+  }
+  return { caller, expiresMs: Date.parse(row.expires_at), readMs }
+}
+
+/**
+ * Reads the session that the view belongs to, and the viewed user. The view is over when the viewer
+ * loses the session, the rights or the second factor, or when the user becomes a superuser.
+ */
+async function readViewState(
+  { db, clock, config }: StateDeps,
+  { userId, view }: { userId: string; view: ViewClaims },
+): Promise<SessionState> {
+  const readMs = clock.ms()
+  const [viewer, user] = await Promise.all([
+    findSession(db, view.viewerId, view.sessionId),
+    findUser(db, userId),
+  ])
+  const isOpen =
+    viewer?.revoked_at === null &&
+    viewer.view_id === view.id &&
+    viewer.viewed_user_id === userId &&
+    viewer.is_active &&
+    viewer.is_superuser &&
+    (viewer.is_totp_on || !config.requireSuperuserTwoFactor)
+  if (!isOpen || !user || user.is_superuser) return { caller: null, expiresMs: 0, readMs }
+  const caller: Caller = {
+    ...buildCaller(userId, user),
+    sessionId: null,
+    viewerId: view.viewerId,
+  }
+  return { caller, expiresMs: Date.parse(viewer.expires_at), readMs }
+}
+
+type CallerRow = Pick<
+  User,
+  | 'email'
+  | 'subscription_tier'
+  | 'tier_override'
+  | 'slices_json'
+  | 'is_active'
+  | 'is_verified'
+  | 'is_superuser'
+>
+
+function buildCaller(userId: string, row: CallerRow): Omit<Caller, 'sessionId'> {
+  return {
+    userId,
     keyId: null,
     email: row.email,
     tier: row.subscription_tier,
@@ -150,10 +207,8 @@ async function readSessionState(
     isActive: row.is_active,
     isVerified: row.is_verified,
     isSuperuser: row.is_superuser,
-    lacksTwoFactor: config.requireSuperuserTwoFactor && row.is_superuser && !row.is_totp_on,
     scopes: null,
   }
-  return { caller, expiresMs: Date.parse(row.expires_at), readMs }
 }
 
 /** Updates `last_used_at` at most once a minute per session, outside of the request. */
@@ -163,7 +218,7 @@ function createTouches({ db, clock, log }: Pick<Platform, 'db' | 'clock' | 'log'
   let timer: NodeJS.Timeout | null = null
 
   return {
-    note({ userId, sessionId }: AccessClaims, now: number) {
+    note({ userId, sessionId }: { userId: string; sessionId: string }, now: number) {
       if (now - (notedAt.get(sessionId) ?? Number.NEGATIVE_INFINITY) < TOUCH_MS) return
       notedAt.set(sessionId, now)
       pending.set(sessionId, { userId, at: clock.now() })

@@ -76,7 +76,7 @@ export function sessionRoutes(app: App, deps: RefreshDeps & RevocationDeps): voi
         summary: 'Where the account is signed in',
         response: { 200: Type.Array(SessionView) },
       },
-      config: { access: 'user' },
+      config: { access: 'user', viewable: true },
     },
     async (request) => listSessions(deps, requireCaller(request)),
   )

@@ -45,6 +45,8 @@ export async function openSession(
       last_used_at: now,
       expires_at: plus(now, REFRESH_MS),
       revoked_at: null,
+      view_id: null,
+      viewed_user_id: null,
     })
     .execute()
   await tx

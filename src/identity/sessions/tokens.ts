@@ -8,7 +8,13 @@ export const REFRESH_MS = 30 * DAY_MS
 
 export type TokenDeps = Pick<Platform, 'clock' | 'config'> & { keyring: Keyring }
 
-export type AccessClaims = { userId: string; sessionId: string; expiresMs: number }
+/** A superuser's view of an account; `sessionId` is the superuser's session. */
+export type ViewClaims = { id: string; viewerId: string; sessionId: string }
+/** `sessionId` is null exactly for a view. */
+export type AccessClaims = { userId: string; expiresMs: number } & (
+  | { sessionId: string; view: null }
+  | { sessionId: null; view: ViewClaims }
+)
 export type RefreshClaims = { userId: string; sessionId: string; jti: string }
 
 export async function signAccess(
@@ -22,6 +28,26 @@ export async function signAccess(
     iat: now,
     exp: now + ACCESS_MS / 1_000,
     jti: crypto.randomUUID(),
+  })
+}
+
+/**
+ * Signs the token of a view. It has a type of its own, so that services which accept access tokens
+ * by the published keys reject it. `act` names who acts (RFC 8693, 4.1).
+ */
+export async function signView(
+  deps: TokenDeps,
+  userId: string,
+  { id, viewerId, sessionId }: ViewClaims,
+  expiresAt: Instant,
+): Promise<string> {
+  return signToken(deps, 'view', {
+    sub: userId,
+    act: { sub: viewerId },
+    sid: sessionId,
+    iat: seconds(deps.clock.ms()),
+    exp: seconds(Date.parse(expiresAt)),
+    jti: id,
   })
 }
 
@@ -49,20 +75,34 @@ export async function signRefresh(
 }
 
 /**
- * Returns null unless this is an unexpired access token of this service, signed by a published key.
+ * Returns null unless this is an unexpired access token or token of a view of this service, signed
+ * by a published key.
  */
 export async function readAccess(deps: TokenDeps, token: string): Promise<AccessClaims | null> {
-  const claims = await readToken(deps, 'access', token)
-  return claims && { userId: claims.sub, sessionId: claims.sid, expiresMs: claims.exp * 1_000 }
+  const claims = await readToken(deps, ['access', 'view'], token)
+  if (!claims) return null
+  const { sub: userId, sid: sessionId, jti: id, act, type } = claims
+  const expiresMs = claims.exp * 1_000
+  if (type === 'access') return { userId, expiresMs, sessionId, view: null }
+  if (!act) return null
+  return { userId, expiresMs, sessionId: null, view: { id, viewerId: act.sub, sessionId } }
 }
 
 export async function readRefresh(deps: TokenDeps, token: string): Promise<RefreshClaims | null> {
-  const claims = await readToken(deps, 'refresh', token)
+  const claims = await readToken(deps, ['refresh'], token)
   return claims && { userId: claims.sub, sessionId: claims.sid, jti: claims.jti }
 }
 
-type TokenType = 'access' | 'refresh'
-type Claims = { sub: string; sid: string; iat: number; exp: number; jti: string }
+type TokenType = 'access' | 'refresh' | 'view'
+type Claims = {
+  sub: string
+  /** Only of a view. */
+  act?: { sub: string } | undefined
+  sid: string
+  iat: number
+  exp: number
+  jti: string
+}
 
 /** The `aud` claim (RFC 7519, 4.1.3). */
 const getAudience = (base: string) => `${base}/api`
@@ -79,9 +119,9 @@ async function signToken(
 
 async function readToken(
   { keyring, clock, config }: TokenDeps,
-  type: TokenType,
+  types: readonly TokenType[],
   token: string,
-): Promise<Claims | null> {
+): Promise<(Claims & { type: TokenType }) | null> {
   const parts = splitJws(token)
   if (!parts) return null
   const key = keyring.find(parts.header) ?? (await keyring.seek(parts.header))
@@ -89,10 +129,11 @@ async function readToken(
   if (!claims) return null
   const { base } = config.urls
   const { sub, sid, iat, exp, jti } = claims
-  if (claims.type !== type || claims.iss !== base || claims.aud !== getAudience(base)) return null
+  const type = types.find((one) => one === claims.type)
+  if (!type || claims.iss !== base || claims.aud !== getAudience(base)) return null
   if (typeof sub !== 'string' || typeof sid !== 'string' || typeof jti !== 'string') return null
   if (typeof iat !== 'number' || typeof exp !== 'number' || exp * 1_000 <= clock.ms()) return null
-  return { sub, sid, iat, exp, jti }
+  return { type, sub, act: claims.act as Claims['act'], sid, iat, exp, jti }
 }
 
 const seconds = (ms: number) => Math.floor(ms / 1_000)

@@ -36,6 +36,11 @@ export type Caller = {
   isActive: boolean
   isVerified: boolean
   isSuperuser: boolean
+  /**
+   * The superuser who views this account read-only. Such a caller has no session of the account and
+   * reaches only `viewable` routes.
+   */
+  viewerId?: string
   /** True for a superuser without the second factor that this service requires. */
   lacksTwoFactor?: boolean
   /** The API key's scopes; null: all scopes. */
@@ -112,6 +117,11 @@ declare module 'fastify' {
      * The bucket that counts the request, or `none`. Default: `general` for requests to the API.
      */
     limit?: string
+    /**
+     * A superuser who views the caller's account may read the route. It returns no secret, no link
+     * that opens without a sign-in, and no content of documents and conversations.
+     */
+    viewable?: true
     /** The scope that an API key with restricted scopes needs. */
     scope?: string
     /**
@@ -266,7 +276,10 @@ export class AccessControl {
   /** All keys of a user share one count. Otherwise a thousand keys would have a thousand this.#limits. */
   #hitBucket({ caller, ip }: FastifyRequest, bucket: string): MaybePromise<Hit> | null {
     const rate = bucket === 'none' ? null : this.#limits[bucket]
-    return rate ? this.#limiter.hit(bucket, caller ? caller.userId : addressKey(ip), rate) : null
+    if (!rate) return null
+    // A view must not use up the limit of the viewed user.
+    const counted = caller ? (caller.viewerId ?? caller.userId) : addressKey(ip)
+    return this.#limiter.hit(bucket, counted, rate)
   }
 
   /**
@@ -289,11 +302,13 @@ export class AccessControl {
     this.#authorize(request, policy)
   }
 
-  #authorize({ caller, ip }: FastifyRequest, policy: RoutePolicy): void {
+  #authorize({ caller, ip, method }: FastifyRequest, policy: RoutePolicy): void {
     const { access = 'anyone', scope } = policy
     if (access === 'anyone') return
     if (!caller)
       throw access === 'session' ? this.#authenticators.session.problem() : unauthenticated()
+    if (caller.viewerId !== undefined && !canView(method, policy))
+      throw platformProblem('view_read_only')
     if (caller.addresses && !isInNetworks(caller.addresses, ip)) {
       throw platformProblem('address_not_allowed', { address: plainAddress(ip) })
     }
@@ -303,6 +318,11 @@ export class AccessControl {
     this.#entitlements.require(caller, policy)
     if (scope) requireScope(caller, scope)
   }
+}
+
+/** The one rule for views of an account: no write, and no route that is not marked for them. */
+function canView(method: string, { viewable }: RoutePolicy): boolean {
+  return viewable === true && (method === 'GET' || method === 'HEAD')
 }
 
 /** Requires a scope. The scope `notes` includes `notes:read`. @throws Problem 403 */

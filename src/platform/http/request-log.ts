@@ -39,6 +39,7 @@ export function logRequests(
           (request.raw.socket?.bytesWritten ?? 0) - (sentBefore.get(request) ?? 0),
         ),
         user: caller?.userId ?? null,
+        ...(caller?.viewerId ? { viewer: caller.viewerId } : {}),
         ...(caller?.keyId ? { keyId: caller.keyId } : {}),
         ...(addresses ? { address: request.ip } : {}),
         ...(span === undefined ? {} : { trace_id: span.traceId }),

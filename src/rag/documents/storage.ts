@@ -156,7 +156,7 @@ export function storageRoute(
           ),
         },
       },
-      config: mount.readPolicy,
+      config: { ...mount.readPolicy, viewable: true },
     },
     async (request) => {
       const { userId, tier } = requireCaller(request)

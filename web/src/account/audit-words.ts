@@ -51,6 +51,7 @@ export const EVENT_LABELS: Readonly<Record<AuditAction, string>> = {
   'contact.replied': 'Message answered',
   'discount.deleted': 'Promotion code deleted',
   'discount.made': 'Promotion code created',
+  'plan.changed': 'Plan changed by a superuser',
   'product.changed': 'Product changed',
   'product.made': 'Product created',
   'product.retired': 'Product no longer sold',
@@ -67,6 +68,8 @@ export const EVENT_LABELS: Readonly<Record<AuditAction, string>> = {
   'settings.saved': 'Settings changed',
   'superuser.added': 'Made a superuser',
   'user.changed': 'Changed by a superuser',
+  'view.started': 'Viewed by support, read-only',
+  'view.ended': 'View by support ended',
 }
 
 /** Failed sign-ins within a short time are one entry. */

@@ -80,7 +80,7 @@ function EventTable({ events }: { events: readonly ReceivedEvent[] }) {
         <Table.Thead>
           <Table.Tr>
             <Table.Th>Event</Table.Th>
-            <Table.Th>Received</Table.Th>
+            <Table.Th visibleFrom="sm">Received</Table.Th>
             <Table.Th>State</Table.Th>
           </Table.Tr>
         </Table.Thead>
@@ -92,8 +92,11 @@ function EventTable({ events }: { events: readonly ReceivedEvent[] }) {
                 <Text c="dimmed" size="sm" className="mono" style={{ overflowWrap: 'anywhere' }}>
                   {event.id}
                 </Text>
+                <Text c="dimmed" size="sm" hiddenFrom="sm">
+                  {formatTime(event.received_at)}
+                </Text>
               </Table.Td>
-              <Table.Td>{formatTime(event.received_at)}</Table.Td>
+              <Table.Td visibleFrom="sm">{formatTime(event.received_at)}</Table.Td>
               <Table.Td>
                 <EventState event={event} />
               </Table.Td>

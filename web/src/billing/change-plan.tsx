@@ -1,4 +1,4 @@
-import { Box, Button, Group, Modal, Skeleton, Table, Text } from '@mantine/core'
+import { Box, Button, Group, Modal, Skeleton, Text } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import { ApiProblem } from '../api/problem.ts'
@@ -6,6 +6,7 @@ import type { ChangePreview } from '../api/types.ts'
 import { FormProblem } from '../components/form-problem.tsx'
 import { formatDay, formatMoney } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
+import { ChangeCosts, readStart } from './change-preview.tsx'
 import { storeSubscription } from './plan-actions.tsx'
 import { openCheckout } from './processor.ts'
 
@@ -84,47 +85,15 @@ function AtCheckout({ priceId }: { priceId: string }) {
 }
 
 function Due({ preview, name }: { preview: ChangePreview; name: string }) {
-  const {
-    lines,
-    currency,
-    due_now: now,
-    due_later: later,
-    due_later_at: laterAt,
-    interval,
-  } = preview
-  const isLater = Date.parse(preview.takes_effect) > Date.now() + 60_000
+  const start = readStart(preview)
   return (
     <>
       <Text>
-        {isLater
-          ? `You keep your current plan until ${formatDay(preview.takes_effect)}. ${name} starts then.`
+        {start
+          ? `You keep your current plan until ${formatDay(start)}. ${name} starts then.`
           : `${name} starts immediately.`}
       </Text>
-      <Table mt="sm">
-        <Table.Tbody>
-          {lines.map(({ description, amount }) => (
-            <Table.Tr key={`${description} ${amount}`}>
-              <Table.Td>{description}</Table.Td>
-              <Table.Td ta="right">{formatMoney(amount, currency)}</Table.Td>
-            </Table.Tr>
-          ))}
-          <Table.Tr>
-            <Table.Th>Due now</Table.Th>
-            <Table.Th ta="right">{formatMoney(now, currency)}</Table.Th>
-          </Table.Tr>
-          {later !== null && laterAt !== null && (
-            <Table.Tr>
-              <Table.Td>
-                From {formatDay(laterAt)}, every {interval}
-              </Table.Td>
-              <Table.Td ta="right">{formatMoney(later, currency)}</Table.Td>
-            </Table.Tr>
-          )}
-        </Table.Tbody>
-      </Table>
-      <Text c="dimmed" size="sm" mt="xs">
-        Later amounts exclude discounts and taxes.
-      </Text>
+      <ChangeCosts preview={preview} />
     </>
   )
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { describeDevice, formatAge, formatBytes, formatDollars, plural } from './format.ts'
+import { describeDevice } from './device.ts'
+import { formatAge, formatBytes, formatDollars, plural } from './format.ts'
 
 test('small sums keep four digits', () => {
   assert.equal(formatDollars(0), '$0')

@@ -1,7 +1,8 @@
-import { Button, NativeSelect, Text } from '@mantine/core'
+import { Button, Text } from '@mantine/core'
 import {
   IconBan,
   IconDots,
+  IconEye,
   IconLogout,
   IconMail,
   IconRosetteDiscountCheck,
@@ -12,8 +13,6 @@ import { useState } from 'react'
 import { api } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
 import type { Customer, UpdateUserRequest } from '../api/types.ts'
-import { planName } from '../billing/plans.ts'
-import { usePlans } from '../billing/use-plans.ts'
 import { Confirm } from '../components/confirm.tsx'
 import { plural } from '../components/format.ts'
 import { Menu, type MenuGroups, type MenuItem } from '../components/menu.tsx'
@@ -21,10 +20,11 @@ import { useReturnFocus } from '../components/return-focus.ts'
 import { showToast } from '../components/toasts.tsx'
 import { IconButton } from '../conversations/parts/icon-button.tsx'
 import { useUser } from '../session/user.ts'
-import { FormDialog } from '../shop/form-dialog.tsx'
 import layout from '../shop/order-page.module.css'
 import { hasEnded } from '../shop/order-status.tsx'
 import { ordersOfCustomerQuery, refreshCustomers } from './customers-query.ts'
+import { PlanDialog } from './plan-dialog.tsx'
+import { ViewDialog } from './view-dialog.tsx'
 
 type ActionName = 'sign-out' | 'suspend' | 'reactivate' | 'resend' | 'verify' | 'promote' | 'demote'
 
@@ -102,6 +102,7 @@ export function CustomerActions({ customer }: { customer: Customer }) {
   const isSelf = useUser().id === customer.id
   const [opened, setOpened] = useState<ActionName | null>(null)
   const [isPlanOpen, setIsPlanOpen] = useState(false)
+  const [isViewOpen, setIsViewOpen] = useState(false)
   const focus = useReturnFocus()
   const action = opened && ACTIONS[opened]
   return (
@@ -123,9 +124,20 @@ export function CustomerActions({ customer }: { customer: Customer }) {
             <IconDots size={20} aria-hidden />
           </IconButton>
         )}
-        groups={listItems(customer, isSelf, setOpened)}
+        groups={[
+          [
+            customer.is_active &&
+              !customer.is_superuser && {
+                label: 'View as customer',
+                icon: IconEye,
+                onSelect: () => setIsViewOpen(true),
+              },
+          ],
+          ...listItems(customer, isSelf, setOpened),
+        ]}
       />
       {isPlanOpen && <PlanDialog customer={customer} onClose={() => setIsPlanOpen(false)} />}
+      {isViewOpen && <ViewDialog customer={customer} onClose={() => setIsViewOpen(false)} />}
       {action && (
         <Confirm
           opened
@@ -174,44 +186,4 @@ function listItems(
       !isSelf && is_superuser && item('Remove superuser access', IconShieldCog, 'demote'),
     ],
   ]
-}
-
-/** The value for no override. Tiers contain no spaces, so it matches none. */
-const AS_PAID = 'as paid'
-
-/** Overrides the plan of the subscription, until the override is removed. */
-function PlanDialog({ customer, onClose }: { customer: Customer; onClose: () => void }) {
-  const { tier_override } = customer
-  const plans = usePlans()
-  const [plan, setPlan] = useState(tier_override ?? AS_PAID)
-  // Keep an override in the list after its plan has left the catalogue.
-  const tiers = new Set([
-    ...plans.map(({ tier }) => tier),
-    ...(tier_override === null ? [] : [tier_override]),
-  ])
-  return (
-    <FormDialog
-      title="Change plan"
-      action="Save"
-      done="Plan changed"
-      onClose={onClose}
-      onSubmit={async () => {
-        const tier = plan === AS_PAID ? null : plan
-        const body = { subscription_tier: tier } as UpdateUserRequest
-        await change(customer, body, '')
-        await refreshCustomers()
-      }}
-    >
-      <NativeSelect
-        label="Plan"
-        description="Applies until you return to the subscription’s. The customer pays as before."
-        value={plan}
-        onChange={({ currentTarget }) => setPlan(currentTarget.value)}
-        data={[
-          { value: AS_PAID, label: 'From the subscription' },
-          ...[...tiers].map((tier) => ({ value: tier, label: planName(plans, tier) })),
-        ]}
-      />
-    </FormDialog>
-  )
 }

@@ -7,8 +7,8 @@ import { api } from '../api/client.ts'
 import type { Customer, CustomerPayment } from '../api/types.ts'
 import { planName } from '../billing/plans.ts'
 import { usePlans } from '../billing/use-plans.ts'
+import { describeDevice } from '../components/device.ts'
 import {
-  describeDevice,
   formatAge,
   formatCompact,
   formatDay,

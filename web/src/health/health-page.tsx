@@ -1,4 +1,4 @@
-import { Badge, Button, Skeleton, Table, Text } from '@mantine/core'
+import { Badge, Box, Button, Group, Skeleton, Table, Text } from '@mantine/core'
 import { IconHeartbeat } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -69,6 +69,10 @@ const STATES: Record<HealthCheck['state'], { label: string; color: string }> = {
   wrong: { label: 'Failed', color: 'red' },
 }
 
+function StateBadge({ state }: Pick<HealthCheck, 'state'>) {
+  return <Badge color={STATES[state].color}>{STATES[state].label}</Badge>
+}
+
 /** Checks may be listed several times under one name, such as one for each product. */
 function CheckTable({ checks }: { checks: readonly HealthCheck[] }) {
   if (checks.length === 0)
@@ -83,7 +87,7 @@ function CheckTable({ checks }: { checks: readonly HealthCheck[] }) {
         <Table.Thead>
           <Table.Tr>
             <Table.Th>Part</Table.Th>
-            <Table.Th>State</Table.Th>
+            <Table.Th visibleFrom="sm">State</Table.Th>
             <Table.Th visibleFrom="sm">Details</Table.Th>
           </Table.Tr>
         </Table.Thead>
@@ -91,15 +95,18 @@ function CheckTable({ checks }: { checks: readonly HealthCheck[] }) {
           {checks.map((check) => (
             <Table.Tr key={`${check.name} ${check.detail}`}>
               <Table.Td>
-                <CheckLink check={check} />
+                <Group justify="space-between" gap="xs">
+                  <CheckLink check={check} />
+                  <Box hiddenFrom="sm">
+                    <StateBadge state={check.state} />
+                  </Box>
+                </Group>
                 <Text size="sm" c="dimmed" hiddenFrom="sm" style={{ overflowWrap: 'anywhere' }}>
                   {check.detail}
                 </Text>
               </Table.Td>
-              <Table.Td>
-                <Badge color={STATES[check.state].color} miw="fit-content">
-                  {STATES[check.state].label}
-                </Badge>
+              <Table.Td visibleFrom="sm">
+                <StateBadge state={check.state} />
               </Table.Td>
               <Table.Td visibleFrom="sm" style={{ overflowWrap: 'anywhere' }}>
                 {check.detail}

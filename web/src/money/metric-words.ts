@@ -40,6 +40,8 @@ export const METRIC_WORDS: Record<MetricName, Words> = {
   contraction: { label: 'Contraction', rows: changes('contraction'), isBetterLower: true },
   churned_mrr: { label: 'Churned MRR', rows: changes('churned'), isBetterLower: true },
   active_accounts: { label: 'Paying accounts', rows: PAYING },
+  new_accounts: { label: 'New paying accounts', rows: changes('new') },
+  churned_accounts: { label: 'Churned accounts', rows: changes('churned'), isBetterLower: true },
   churn_rate: { label: 'Churn rate', rows: changes('churned'), isBetterLower: true },
   trials: { label: 'Accounts in a trial', rows: changes('trial_started') },
   trial_conversion: { label: 'Trial conversion', rows: changes('trial_converted') },

@@ -2,7 +2,7 @@ import { Skeleton } from '@mantine/core'
 import { IconInbox } from '@tabler/icons-react'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import type { BusinessMetrics, MetricName } from '../api/types.ts'
-import { formatCount } from '../components/format.ts'
+import { formatCount, plural } from '../components/format.ts'
 import { TextLink } from '../components/links.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
@@ -15,8 +15,16 @@ import classes from './money.module.css'
 import { changesQuery, metricsQuery, movementsQuery, readSpan } from './money-query.ts'
 import { MovementTable } from './movement-table.tsx'
 
-const TODAY = ['revenue', 'new_mrr', 'churned_mrr', 'failure_rate'] as const
-const MONTH = ['revenue', 'gross_margin', 'margin_percent', 'mrr'] as const
+const TODAY = [
+  'revenue',
+  'new_mrr',
+  'new_accounts',
+  'churned_mrr',
+  'churned_accounts',
+  'failure_rate',
+] as const
+const ACCOUNTS = ['active_accounts', 'new_accounts', 'churned_accounts'] as const
+const MONTH = ['revenue', 'gross_margin', 'margin_percent', 'mrr', ...ACCOUNTS] as const
 const SHOWN = 5
 
 /** The numbers of today, each with a link to its rows. */
@@ -30,8 +38,13 @@ export function TodayPage() {
           {(data) => (
             <StatGrid>
               <Figure metrics={data} name="revenue" label="Revenue today" />
-              <Figure metrics={data} name="new_mrr" label="New MRR today" />
-              <Figure metrics={data} name="churned_mrr" label="Churned MRR today" />
+              <Figure metrics={data} name="new_mrr" label="New MRR today" accounts="new_accounts" />
+              <Figure
+                metrics={data}
+                name="churned_mrr"
+                label="Churned MRR today"
+                accounts="churned_accounts"
+              />
               <Figure metrics={data} name="failure_rate" label="Failed calls today" />
             </StatGrid>
           )}
@@ -43,7 +56,7 @@ export function TodayPage() {
             <StatGrid>
               <Figure metrics={data} name="revenue" label="Revenue, 30 days" />
               <Margin metrics={data} />
-              <Figure metrics={data} name="mrr" label="MRR" />
+              <Recurring metrics={data} />
               <Inbox />
             </StatGrid>
           )}
@@ -55,17 +68,25 @@ export function TodayPage() {
   )
 }
 
-type FigureProps = { metrics: BusinessMetrics; name: MetricName; label: string }
+type FigureProps = {
+  metrics: BusinessMetrics
+  name: MetricName
+  label: string
+  /** The number of customers behind it. */
+  accounts?: MetricName
+}
 
-function Figure({ metrics, name, label }: FigureProps) {
+function Figure({ metrics, name, label, accounts }: FigureProps) {
   const lines = metrics.totals.filter((total) => total.name === name)
   const [first] = lines
   const before = metrics.previous.find((total) => first && nameLine(total) === nameLine(first))
   const change = first && formatChange(first, first.value, before?.value ?? null)
+  const customers = accounts && plural(readCount(metrics, accounts), 'customer')
+  const note = [customers, change].filter(Boolean).join(', ')
   return (
     <Stat
       label={label}
-      note={<RowsLink rows={METRIC_WORDS[name].rows} label={label} note={change} />}
+      note={<RowsLink rows={METRIC_WORDS[name].rows} label={label} note={note} />}
     >
       {lines.map((line) => (
         <div key={nameLine(line)}>{formatMetric(line, line.value)}</div>
@@ -73,6 +94,24 @@ function Figure({ metrics, name, label }: FigureProps) {
     </Stat>
   )
 }
+
+/** MRR with its customers, and how their number changed in 30 days. */
+function Recurring({ metrics }: { metrics: BusinessMetrics }) {
+  const [active = 0, added, churned] = ACCOUNTS.map((name) => readCount(metrics, name))
+  const note = `${plural(active, 'customer')}, ${added} new, ${churned} churned`
+  return (
+    <Stat label="MRR" note={<RowsLink rows={METRIC_WORDS.mrr.rows} label="MRR" note={note} />}>
+      {metrics.totals
+        .filter(({ name }) => name === 'mrr')
+        .map((line) => (
+          <div key={nameLine(line)}>{formatMetric(line, line.value)}</div>
+        ))}
+    </Stat>
+  )
+}
+
+const readCount = ({ totals }: BusinessMetrics, name: MetricName) =>
+  totals.find((total) => total.name === name)?.value ?? 0
 
 function Margin({ metrics }: { metrics: BusinessMetrics }) {
   const find = (name: MetricName) => metrics.totals.find((total) => total.name === name)

@@ -2,16 +2,16 @@ import type { Body, Reply } from '../api/operation.ts'
 import { createOfflineProblem, parseProblem } from '../api/problem.ts'
 import type { TokenPair } from '../api/types.ts'
 import { Session, type SessionMessage } from './session.ts'
+import { openTokenStore, viewToken } from './token-store.ts'
 
 const KEY = 'latchkey.refresh'
 const RENEWAL = '/api/auth/refresh'
 
-const storage = localStorageOpen() ? localStorageStore() : memoryStore()
-
 const channel = new BroadcastChannel('latchkey.session')
 
-export const session = new Session({
-  storage,
+/** This browser's own session, also while this tab views another account. */
+const ownSession = new Session({
+  storage: openTokenStore(KEY, () => localStorage),
   // Web Locks exist on https and on localhost only. Without them, two tabs rely on the service's
   // grace: the same token gets the same successor within 10 s.
   lock: (work) => (navigator.locks ? navigator.locks.request('latchkey.renewal', work) : work()),
@@ -21,11 +21,28 @@ export const session = new Session({
 })
 
 channel.addEventListener('message', (event: MessageEvent<SessionMessage>) => {
-  session.receive(event.data)
+  ownSession.receive(event.data)
 })
 addEventListener('storage', (event) => {
-  if (event.key === KEY || event.key === null) session.storageChanged()
+  if (event.key === KEY || event.key === null) ownSession.storageChanged()
 })
+
+export const session = viewToken.read() === null ? ownSession : createViewSession()
+
+/** A superuser views another account in this tab. */
+function createViewSession(): Session {
+  const view = import('./account-view.tsx').then(({ openView }) => openView(ownSession))
+  return new Session({
+    storage: {
+      ...viewToken,
+      clear: () => void view.then(({ leave }) => leave()),
+    },
+    lock: (work) => work(),
+    renew: (token) => view.then((open) => open.renew(token)),
+    broadcast() {},
+    now: Date.now,
+  })
+}
 
 async function renew(refreshToken: string): Promise<TokenPair | 'refused'> {
   let response: Response
@@ -41,36 +58,4 @@ async function renew(refreshToken: string): Promise<TokenPair | 'refused'> {
   if (response.ok) return (await response.json()) as Reply<'POST', typeof RENEWAL>
   if ([400, 401, 403, 422].includes(response.status)) return 'refused'
   throw parseProblem(response.status, await response.json().catch(() => null), response.headers)
-}
-
-function localStorageStore() {
-  return {
-    read: () => localStorage.getItem(KEY),
-    write: (token: string) => localStorage.setItem(KEY, token),
-    clear: () => localStorage.removeItem(KEY),
-  }
-}
-
-/** Without storage, the session lives as long as the tab. */
-function memoryStore() {
-  let token: string | null = null
-  return {
-    read: () => token,
-    write: (written: string) => {
-      token = written
-    },
-    clear: () => {
-      token = null
-    },
-  }
-}
-
-function localStorageOpen(): boolean {
-  try {
-    localStorage.setItem('latchkey.probe', '1')
-    localStorage.removeItem('latchkey.probe')
-    return true
-  } catch {
-    return false
-  }
 }

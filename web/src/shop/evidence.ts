@@ -1,6 +1,6 @@
 /** The evidence that a bank asks for in a dispute: what was delivered, when, to which address. */
 import type { OrderDetail } from '../api/types.ts'
-import { describeDevice } from '../components/format.ts'
+import { describeDevice } from '../components/device.ts'
 import { formatAmount } from './amount.ts'
 
 /** Returns text to paste into the processor's form. Times are in UTC. */

@@ -1,6 +1,7 @@
 /** The events of an order: its money, its deliveries and its entries of the audit log. */
 import type { OrderDetail } from '../api/types.ts'
-import { describeDevice, formatDay } from '../components/format.ts'
+import { describeDevice } from '../components/device.ts'
+import { formatDay } from '../components/format.ts'
 import { formatAmount } from './amount.ts'
 
 export type OrderEvent = {
