@@ -83,6 +83,7 @@ test('every page of the app names only the operator’s product', ON_SQLITE_ONLY
   const stranger = await visit(browser)
   await stranger.page.goto(`${base}/register`)
   const consent = stranger.page.getByRole('main').getByText('By creating an account')
+  await consent.waitFor()
   const links = await consent.getByRole('link').all()
   const { storefront } = app.config.urls
   assert.deepEqual(await Promise.all(links.map((link) => link.getAttribute('href'))), [
