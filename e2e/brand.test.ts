@@ -1,8 +1,11 @@
 // The user app under a brand that a superuser saved.
 import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { testApp } from '#testing/app.ts'
+import { openShop } from '#testing/buyer.ts'
+import { createShop } from '#testing/shop.ts'
 import { ON_SQLITE_ONLY, openBrowser, signInByForm, visit } from './browser.ts'
 
 const PAGES = [
@@ -17,11 +20,22 @@ const PAGES = [
   '/api-keys',
   '/usage',
   '/calls',
+  '/playground',
+  '/reference',
+  '/errors',
   '/billing',
   '/account',
   '/account?tab=security',
   '/account?tab=data',
+  '/run/today',
+  '/run/money',
+  '/run/catalogue',
   '/run/activity',
+  '/run/health',
+  '/customers',
+  '/shop/orders',
+  '/shop/products/pro',
+  '/shop/discounts',
   '/run/models',
   '/run/brand',
   '/run/setup',
@@ -29,20 +43,28 @@ const PAGES = [
 
 const LOGO = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><path d="M0 0h8v8z"/></svg>'
 
-/** Headers of the protocol, and the default name in an empty field. */
-const ALLOWED = /x-latchkey-[a-z-]+|placeholder: Latchkey/gi
+/** Headers of the protocol, the default name in an empty field, and paths of the operator's files. */
+const ALLOWED = /x-latchkey-[a-z-]+|placeholder: Latchkey|\/latchkey-test-\w+|\/latchkey\.db/gi
 
 test('every page of the app names only the operator’s product', ON_SQLITE_ONLY, async (t) => {
-  const app = await testApp(t, { userApp: true })
+  const store = await openShop(t, {}, { userApp: true })
+  const { app } = store
   const { base } = app.config.urls
   const root = await app.as('root', { tier: 'pro', superuser: true })
-  const { page } = await visit(await openBrowser(t))
+  const legal = join(app.dataDir, 'products/_legal')
+  mkdirSync(legal, { recursive: true })
+  writeFileSync(join(legal, 'terms.md'), '# Terms of use')
+  const browser = await openBrowser(t)
+  const { page, context } = await visit(browser)
   await signInByForm(page, base, root.email)
   await saveBrand(page, base)
   for (const path of PAGES) {
     await page.goto(`${base}${path}`)
     await page.getByRole('heading', { level: 1 }).waitFor({ state: 'attached' })
     await page.locator('html:not(:has([aria-busy=true]))').waitFor({ state: 'attached' })
+    const folder = process.env.SCREENSHOTS
+    const picture = `${folder}/${path.replaceAll(/\W+/g, '-')}.png`
+    if (folder) await page.screenshot({ path: picture, fullPage: true })
     const shown = `${await page.title()}\n${await page.locator('html').ariaSnapshot()}`
     assert.match(shown, /Zebra/, path)
     assert.doesNotMatch(shown.replaceAll(ALLOWED, ''), /latchkey/i, path)
@@ -57,6 +79,30 @@ test('every page of the app names only the operator’s product', ON_SQLITE_ONLY
     .click()
   await page.getByText('I’ve saved this key').waitFor()
   assert.doesNotMatch(await page.getByRole('dialog').innerText(), /latchkey/i)
+
+  const stranger = await visit(browser)
+  await stranger.page.goto(`${base}/register`)
+  const consent = stranger.page.getByRole('main').getByText('By creating an account')
+  await consent.waitFor()
+  const links = await consent.getByRole('link').all()
+  const { storefront } = app.config.urls
+  assert.deepEqual(await Promise.all(links.map((link) => link.getAttribute('href'))), [
+    `${storefront}/legal/terms`,
+    'https://zebra.example/privacy',
+  ])
+  await stranger.context.close()
+
+  // The setup ends with a purchase on the operator's own home page.
+  await page.goto(`${base}/run/setup`)
+  const opened = context.waitForEvent('page')
+  await page.getByRole('link', { name: 'Open your home page' }).click()
+  await (await opened).getByRole('link', { name: 'Zebra' }).first().waitFor()
+  await page.getByText('Waiting for your purchase').waitFor()
+  const buyer = await store.buyer('ada')
+  const checkout = await buyer.get('/api/checkout?tier=basic')
+  await createShop(app).pay(checkout.headers.get('location') ?? '')
+  await app.settle()
+  await page.getByText('ada@example.com bought Basic').waitFor()
 
   const robots = await app.get('/robots.txt')
   assert.deepEqual(
@@ -80,6 +126,7 @@ async function saveBrand(page: Page, base: string): Promise<void> {
     mimeType: 'image/svg+xml',
     buffer: Buffer.from(LOGO),
   })
+  await field('Privacy').fill('https://zebra.example/privacy')
   await field('Buttons and links').fill('#facc15')
   await page.getByText('must be at least 4.5 : 1').waitFor()
   await shop.getByText('Latchkey starter kits').waitFor()

@@ -52,7 +52,7 @@ test('a superuser tests keys, saves them and restarts the service', async (t) =>
   await payments.getByRole('alert').getByText('Stripe did not accept the key').waitFor(PATIENCE)
   await payments.getByLabel('Stripe secret key').fill(TEST_KEY)
   await page.keyboard.press('Enter')
-  await page.getByText('Saved and not in use yet: STRIPE_SECRET_KEY').waitFor(PATIENCE)
+  await page.getByText('Changed and not in use yet: STRIPE_SECRET_KEY').waitFor(PATIENCE)
 
   const plans = page.getByRole('form', { name: 'Plans' })
   await plans.getByLabel('Pro a month').fill('29')
@@ -61,6 +61,8 @@ test('a superuser tests keys, saves them and restarts the service', async (t) =>
   assert.equal(stripe.prices[0]?.unit_amount, '2900')
 
   const models = page.getByRole('form', { name: 'Models' })
+  const removal = models.getByRole('button', { name: 'Remove openai key' })
+  assert.equal(await removal.count(), 0)
   await models.getByLabel('API key').fill('sk-of-the-walk')
   await models.getByRole('button', { name: 'Test and save key' }).click()
   await page.getByText(/not in use yet: .*OPENAI_API_KEY/).waitFor(PATIENCE)
@@ -71,4 +73,8 @@ test('a superuser tests keys, saves them and restarts the service', async (t) =>
   await app.restarted()
   assert.equal(app.config.processor.secretKey, TEST_KEY)
   assert.equal(app.config.ai.vendors.openai?.apiKey, 'sk-of-the-walk')
+
+  await removal.click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click()
+  await page.getByText('Changed and not in use yet: OPENAI_API_KEY').waitFor(PATIENCE)
 })

@@ -11,7 +11,9 @@ export function brandMeta(): Plugin {
     transformIndexHtml: (html) =>
       html.replace('{{brand}}', () =>
         escapeHtml(
-          JSON.stringify(buildPageBrand(new LiveBrand('Latchkey'), 'http://localhost:8001/docs')),
+          JSON.stringify(
+            buildPageBrand(new LiveBrand('Latchkey'), { docs: 'http://localhost:8001/docs' }),
+          ),
         ),
       ),
   }

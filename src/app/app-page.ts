@@ -1,26 +1,25 @@
 /** The page of the user app: the built index.html with the brand of this moment. */
 import { readFileSync } from 'node:fs'
 import type { LiveBrand } from '#brand/live.ts'
-import { buildPageBrand } from '#brand/page-brand.ts'
+import { buildPageBrand, type PageBrand } from '#brand/page-brand.ts'
 import { escapeHtml } from '#platform/http/html.ts'
 
 export class AppPage {
   readonly #template: string
   readonly #brand: LiveBrand
-  readonly #docsUrl: string
   #rendered = { version: '', html: '' }
 
-  /** `path`: of the built index.html. `docsUrl`: the documentation of a brand that names none. */
-  constructor(path: string, brand: LiveBrand, docsUrl: string) {
+  /** `path`: of the built index.html. */
+  constructor(path: string, brand: LiveBrand) {
     this.#template = readFileSync(path, 'utf8')
     this.#brand = brand
-    this.#docsUrl = docsUrl
   }
 
-  render(): string {
-    const { version } = this.#brand
+  /** `ownLinks`: of a brand that names none. */
+  render(ownLinks: PageBrand['links']): string {
+    const version = `${this.#brand.version} ${JSON.stringify(ownLinks)}`
     if (this.#rendered.version !== version)
-      this.#rendered = { version, html: fillTemplate(this.#template, this.#brand, this.#docsUrl) }
+      this.#rendered = { version, html: fillTemplate(this.#template, this.#brand, ownLinks) }
     return this.#rendered.html
   }
 }
@@ -30,8 +29,8 @@ const DESCRIPTION = /(<meta\s+name="description"\s+content=")[^"]*/
 /** Of the loading screen and the browser's bar, which are painted before any style sheet. */
 const COLOURS = /#0d1412|#141b18|#9daca6|#a97b1c|#e3bb62/g
 
-function fillTemplate(template: string, brand: LiveBrand, docsUrl: string): string {
-  const page = buildPageBrand(brand, docsUrl)
+function fillTemplate(template: string, brand: LiveBrand, ownLinks: PageBrand['links']): string {
+  const page = buildPageBrand(brand, ownLinks)
   const { tokens, highlight } = page.colours
   const colours: Record<string, string> = {
     '#0d1412': tokens.dark.bg,

@@ -24,11 +24,13 @@ import { version } from '#platform/version.ts'
 import type { Sandbox } from '#sandbox/sandbox.ts'
 import { STOREFRONT_API } from '#storefront/api-path.ts'
 import { storefrontErrorDialect, storefrontErrors } from '#storefront/errors.ts'
+import type { ReleaseDeps } from '#storefront/products/releases.ts'
 import { SESSION_COOKIE } from '#storefront/sessions/sessions.ts'
 import type { LiveSwitches } from '#switches/live.ts'
 import { switchedOffProblem } from '#switches/problems.ts'
 import { configured } from './configured.ts'
 import { readExamples } from './examples.ts'
+import { findOwnLinks } from './own-links.ts'
 import { findRedoc, userAppRoutes } from './user-app.ts'
 
 /** Paths under the contract's limits and policies. */
@@ -63,6 +65,7 @@ type Needs = {
   state: ServiceState
   sandbox: Sandbox | null
   userApp: boolean
+  products: ReleaseDeps['products']
   switches: LiveSwitches
   connections: ConnectionLimit
 }
@@ -136,8 +139,9 @@ export async function createServers(
   }
   // Registered last, because it answers every address without another route.
   if (api && needs.userApp) {
-    const docsUrl = `${config.urls.storefront}/docs`
-    await userAppRoutes(api, { log: platform.log, brand: config.brand, docsUrl })
+    const { log } = platform
+    const findLinks = () => findOwnLinks({ config, log, products: needs.products })
+    await userAppRoutes(api, { log, brand: config.brand, findLinks })
   }
   return { ...servers, health }
 }

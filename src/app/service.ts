@@ -159,6 +159,7 @@ export async function createService(
     state,
     sandbox,
     userApp,
+    products: shop.products,
     switches: switches.live,
   })
   const listener = createListener(config, connections, api ?? health, storefront)

@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import fastifyStatic from '@fastify/static'
 import type { LiveBrand } from '#brand/live.ts'
+import type { PageBrand } from '#brand/page-brand.ts'
 import type { App } from '#platform/http/app.ts'
 import { pageHeaders } from '#platform/http/headers.ts'
 import { canonicalPath } from '#platform/http/path.ts'
@@ -38,10 +39,14 @@ const RESERVED =
 
 export async function userAppRoutes(
   app: App,
-  { log, brand, docsUrl }: { log: Log; brand: LiveBrand; docsUrl: string },
+  {
+    log,
+    brand,
+    findLinks,
+  }: { log: Log; brand: LiveBrand; findLinks(): Promise<PageBrand['links']> },
 ): Promise<void> {
   await ensureBuilt(log)
-  const appPage = new AppPage(join(DIST, 'index.html'), brand, docsUrl)
+  const appPage = new AppPage(join(DIST, 'index.html'), brand)
 
   await app.register(fastifyStatic, {
     root: DIST,
@@ -61,7 +66,7 @@ export async function userAppRoutes(
     reply.type('text/plain; charset=utf-8').send(ROBOTS),
   )
 
-  app.get('/*', { config: { access: 'anyone' } }, (request, reply) => {
+  app.get('/*', { config: { access: 'anyone' } }, async (request, reply) => {
     const path = canonicalPath(request.url)
     if (RESERVED.test(path) || !acceptsHtml(request.headers.accept)) {
       reply.callNotFound()
@@ -71,7 +76,7 @@ export async function userAppRoutes(
       .code(hasUserAppPage(path) ? 200 : 404)
       .type('text/html; charset=utf-8')
       .header('cache-control', 'no-cache')
-      .send(appPage.render())
+      .send(appPage.render(await findLinks()))
   })
 }
 

@@ -15,14 +15,15 @@ export type PageBrand = {
   colours: Colors
 }
 
-export function buildPageBrand(brand: LiveBrand, docsUrl: string): PageBrand {
+/** `ownLinks`: of a brand that names none. */
+export function buildPageBrand(brand: LiveBrand, ownLinks: PageBrand['links']): PageBrand {
   const [light, dark] = [brand.findImagePath('light'), brand.findImagePath('dark')]
   return {
     name: brand.name,
     tagline: brand.tagline,
     mark: brand.hasKeyMark ? null : brand.iconPath,
     logo: light !== null && dark !== null ? { light, dark } : null,
-    links: { docs: docsUrl, ...brand.form.links },
+    links: { ...ownLinks, ...brand.form.links },
     radius: brand.radius,
     colours: deriveColors(brand.primary, brand.accent),
   }

@@ -31,7 +31,7 @@ const Lines = Type.Array(
 )
 
 export function setupApiRoutes(app: App, deps: SetupDeps): void {
-  const { settings, clock } = deps
+  const { settings, clock, config } = deps
   const startedAt = clock.now()
 
   app.get(
@@ -45,7 +45,7 @@ export function setupApiRoutes(app: App, deps: SetupDeps): void {
       },
       config: { access: 'superuser' },
     },
-    () => describeSetup(settings, startedAt),
+    () => describeSetup(settings, config.brand, startedAt),
   )
 
   paymentRoutes(app, deps)

@@ -60,6 +60,10 @@ export class Settings {
     return findOverride(this.#host.env, name)
   }
 
+  isSaved(name: string): boolean {
+    return Object.hasOwn(this.#read(), name)
+  }
+
   /** Returns names and values of the saved settings whose names match. */
   listSaved(pattern: RegExp): [name: string, value: string][] {
     return Object.entries(this.#read()).filter(([name]) => pattern.test(name))

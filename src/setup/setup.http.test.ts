@@ -43,6 +43,7 @@ test('a fresh service plays every part until a tested key replaces it', onSqlite
   const pending = (await root.get('/api/admin/setup')).body
   assert.deepEqual(pending.pending, ['STRIPE_SECRET_KEY'])
   assert.equal(pending.payments.state, 'test')
+  assert.deepEqual([before.payments.is_saved, pending.payments.is_saved], [false, true])
   assert.equal(app.config.processor.sandboxed, true, 'the running service is unchanged')
 
   const startedAt = await restart(app, root)
@@ -192,7 +193,8 @@ test(
     assert.deepEqual(mail, {
       state: 'on',
       host: new URL(server.url).host,
-      from: 'hello@zebra.example',
+      sender: 'Zebra <hello@zebra.example>',
+      is_saved: true,
       fixed_by: null,
     })
     // The notice goes by the former way, which is the sandbox's mailbox here.

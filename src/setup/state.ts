@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox'
 import { FREE, INTERVALS, priceSetting } from '#catalogue/catalogue.ts'
 import type { Config, VendorConfig } from '#config/config.ts'
 import { isSavable } from '#config/settings-file.ts'
+import { formatSender } from '#mail/mail.ts'
 import { isLoopbackHost } from '#platform/http/loopback.ts'
 import { Instant, Nullable, OneOf } from '#platform/http/schema.ts'
 import type { Settings } from './saved-settings.ts'
@@ -12,6 +13,8 @@ const FixedBy = Nullable(
     description: 'The setting of the environment that decides; null: this page does.',
   }),
 )
+
+const IsSaved = Type.Boolean({ description: 'This page saved it, and can remove it.' })
 
 export const SetupState = Type.Object(
   {
@@ -33,6 +36,7 @@ export const SetupState = Type.Object(
       {
         state: OneOf('live', 'test', 'sandbox', 'off'),
         has_webhook: Type.Boolean(),
+        is_saved: IsSaved,
         fixed_by: FixedBy,
       },
       { title: 'SetupPayments' },
@@ -43,6 +47,7 @@ export const SetupState = Type.Object(
           vendor: Type.String(),
           model: Type.String({ description: 'The default model, which answers the test call.' }),
           state: OneOf('on', 'sandbox', 'off'),
+          is_saved: IsSaved,
           fixed_by: FixedBy,
         },
         { title: 'SetupModel' },
@@ -53,7 +58,8 @@ export const SetupState = Type.Object(
       {
         state: OneOf('on', 'sandbox', 'off'),
         host: Nullable(Type.String()),
-        from: Type.String(),
+        sender: Type.String({ description: 'Name and address in emails' }),
+        is_saved: IsSaved,
         fixed_by: FixedBy,
       },
       { title: 'SetupMail' },
@@ -82,7 +88,11 @@ export const SetupState = Type.Object(
   { title: 'SetupState' },
 )
 
-export function describeSetup(settings: Settings, startedAt: string): Static<typeof SetupState> {
+export function describeSetup(
+  settings: Settings,
+  brand: Config['brand'],
+  startedAt: string,
+): Static<typeof SetupState> {
   const next = settings.preview()
   const { mail, urls } = next
   return {
@@ -96,18 +106,21 @@ export function describeSetup(settings: Settings, startedAt: string): Static<typ
     payments: {
       state: describePayments(next),
       has_webhook: next.processor.webhookSecret !== null,
+      is_saved: settings.isSaved('STRIPE_SECRET_KEY'),
       fixed_by: settings.findOverride('STRIPE_SECRET_KEY'),
     },
     models: listKeyable(next).map(({ vendor, keySetting }) => ({
       vendor: vendor.name,
       model: vendor.defaultModel,
       state: vendor.sandboxed ? 'sandbox' : vendor.apiKey === null ? 'off' : 'on',
+      is_saved: settings.isSaved(keySetting),
       fixed_by: settings.findOverride(keySetting),
     })),
     mail: {
       state: mail.sandboxed ? 'sandbox' : mail.smtpUrl === null ? 'off' : 'on',
       host: mail.smtpUrl === null ? null : new URL(mail.smtpUrl).host,
-      from: mail.from.address,
+      sender: formatSender({ brand, mail }),
+      is_saved: settings.isSaved('SMTP_URL'),
       fixed_by: settings.findOverride('SMTP_URL'),
     },
     plans: {

@@ -3159,7 +3159,10 @@ export type SetupError = {
 export type SetupMail = {
   state: 'on' | 'sandbox' | 'off'
   host: string | null
-  from: string
+  /** Name and address in emails */
+  sender: string
+  /** This page saved it, and can remove it. */
+  is_saved: boolean
   /** The setting of the environment that decides; null: this page does. */
   fixed_by: string | null
 }
@@ -3169,6 +3172,8 @@ export type SetupModel = {
   /** The default model, which answers the test call. */
   model: string
   state: 'on' | 'sandbox' | 'off'
+  /** This page saved it, and can remove it. */
+  is_saved: boolean
   /** The setting of the environment that decides; null: this page does. */
   fixed_by: string | null
 }
@@ -3176,6 +3181,8 @@ export type SetupModel = {
 export type SetupPayments = {
   state: 'live' | 'test' | 'sandbox' | 'off'
   has_webhook: boolean
+  /** This page saved it, and can remove it. */
+  is_saved: boolean
   /** The setting of the environment that decides; null: this page does. */
   fixed_by: string | null
 }

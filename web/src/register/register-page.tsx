@@ -1,10 +1,11 @@
-import { Button, PasswordInput, Stack, TextInput } from '@mantine/core'
+import { Anchor, Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { api } from '../api/client.ts'
 import { useFullPlan } from '../billing/use-plans.ts'
 import { AuthPage } from '../components/auth-page.tsx'
+import { brand } from '../components/brand.ts'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 import { TextLink } from '../components/links.tsx'
 import { parseReturnPath } from '../session/return-path.ts'
@@ -81,9 +82,29 @@ export function RegisterPage() {
           <Button type="submit" loading={register.isPending} fullWidth>
             Create account
           </Button>
+          <Consent />
         </Stack>
       </form>
       <OAuthButtons redirect={redirect} />
     </AuthPage>
+  )
+}
+
+/** Links the operator's terms and privacy policy, where they have them. */
+function Consent() {
+  const { terms, privacy } = brand.links
+  const link = (url: string, label: string) => (
+    <Anchor href={url} target="_blank" rel="noreferrer">
+      {label}
+    </Anchor>
+  )
+  if (terms === undefined && privacy === undefined) return null
+  return (
+    <Text size="sm" c="dimmed" ta="center">
+      {terms !== undefined && <>By creating an account you accept the {link(terms, 'terms')}. </>}
+      {privacy !== undefined && (
+        <>The {link(privacy, 'privacy policy')} describes what we do with your data.</>
+      )}
+    </Text>
   )
 }

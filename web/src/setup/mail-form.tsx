@@ -1,11 +1,29 @@
-import { NumberInput, PasswordInput, SegmentedControl, SimpleGrid, TextInput } from '@mantine/core'
+import {
+  NumberInput,
+  PasswordInput,
+  SegmentedControl,
+  SimpleGrid,
+  Text,
+  TextInput,
+} from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../api/client.ts'
+import type { SetupState } from '../api/types.ts'
+import { BRAND } from '../components/brand.ts'
+import { RemoveSaved } from './remove-saved.tsx'
 import { StepForm } from './step-form.tsx'
 
-const EMPTY = { host: '', port: 587, encryption: 'starttls', user: '', password: '', from: '' }
+const EMPTY = {
+  host: '',
+  port: 587,
+  encryption: 'starttls',
+  user: '',
+  password: '',
+  name: '',
+  from: '',
+}
 
-export function MailForm() {
+export function MailForm({ state: { mail } }: { state: SetupState }) {
   const [form, setForm] = useState(EMPTY)
   const set = (change: Partial<typeof EMPTY>) => setForm((before) => ({ ...before, ...change }))
   const save = () =>
@@ -15,6 +33,7 @@ export function MailForm() {
       encryption: form.encryption === 'tls' ? 'tls' : 'starttls',
       ...(form.user !== '' && { user: form.user }),
       ...(form.password !== '' && { password: form.password }),
+      ...(form.name.trim() !== '' && { from_name: form.name.trim() }),
       from_address: form.from.trim(),
     })
   return (
@@ -23,7 +42,19 @@ export function MailForm() {
       action="Send test email and save"
       done="Saved. Check your inbox for the test email"
       save={save}
+      aside={
+        mail.is_saved && (
+          <RemoveSaved what="mail server" remove={() => api.delete('/api/admin/setup/mail')}>
+            Emails wait until there is another one.
+          </RemoveSaved>
+        )
+      }
     >
+      {mail.state === 'on' && (
+        <Text size="sm">
+          Emails leave as {mail.sender} through {mail.host}.
+        </Text>
+      )}
       <SimpleGrid cols={{ base: 1, sm: 2 }} w="100%">
         <TextInput
           label="Mail server"
@@ -55,6 +86,13 @@ export function MailForm() {
           autoComplete="off"
           value={form.password}
           onChange={(event) => set({ password: event.currentTarget.value })}
+        />
+        <TextInput
+          label="Sender name"
+          placeholder={BRAND}
+          maxLength={60}
+          value={form.name}
+          onChange={(event) => set({ name: event.currentTarget.value })}
         />
         <TextInput
           type="email"

@@ -2,6 +2,7 @@ import { PasswordInput, Select } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../api/client.ts'
 import type { SetupState } from '../api/types.ts'
+import { RemoveSaved } from './remove-saved.tsx'
 import { StepForm } from './step-form.tsx'
 
 export function ModelForm({ state }: { state: SetupState }) {
@@ -14,7 +15,22 @@ export function ModelForm({ state }: { state: SetupState }) {
     return saved
   }
   return (
-    <StepForm name="Models" action="Test and save key" done="Model key saved" save={save}>
+    <StepForm
+      name="Models"
+      action="Test and save key"
+      done="Model key saved"
+      save={save}
+      aside={
+        open.some((one) => one.vendor === vendor && one.is_saved) && (
+          <RemoveSaved
+            what={`${vendor} key`}
+            remove={() => api.delete('/api/admin/setup/models', undefined, { query: { vendor } })}
+          >
+            Calls no longer use this vendor.
+          </RemoveSaved>
+        )
+      }
+    >
       <Select
         w="100%"
         label="Vendor"

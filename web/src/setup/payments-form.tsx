@@ -2,6 +2,7 @@ import { PasswordInput, Text } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../api/client.ts'
 import type { SetupState } from '../api/types.ts'
+import { RemoveSaved } from './remove-saved.tsx'
 import { StepForm } from './step-form.tsx'
 
 export function PaymentsForm({ state }: { state: SetupState }) {
@@ -17,7 +18,20 @@ export function PaymentsForm({ state }: { state: SetupState }) {
     return saved
   }
   return (
-    <StepForm name="Payments" action="Test and save key" done="Stripe key saved" save={save}>
+    <StepForm
+      name="Payments"
+      action="Test and save key"
+      done="Stripe key saved"
+      save={save}
+      aside={
+        state.payments.is_saved && (
+          <RemoveSaved what="Stripe key" remove={() => api.delete('/api/admin/setup/payments')}>
+            Its webhook secret and the prices of plans are removed with it. Nothing changes at
+            Stripe.
+          </RemoveSaved>
+        )
+      }
+    >
       <Text size="sm">
         {state.is_public
           ? 'The service reads your Stripe account and creates its webhook endpoints.'

@@ -37,7 +37,7 @@ export function Restart({ state }: { state: SetupState }) {
         <Alert color="brass" icon={<IconRefresh size={20} aria-hidden />} title="Restart to apply">
           <Stack gap="sm" align="flex-start">
             <Text size="sm">
-              Saved and not in use yet: {state.pending.join(', ')}. Running requests end first.
+              Changed and not in use yet: {state.pending.join(', ')}. Running requests end first.
             </Text>
             <FormProblem problem={restart.error} />
             <Button loading={restart.isPending} onClick={() => restart.mutate()}>

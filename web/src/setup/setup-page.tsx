@@ -1,14 +1,16 @@
-import { Anchor, Badge, Group, Skeleton, Stack, Text } from '@mantine/core'
+import { Badge, Group, Skeleton, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import type { SetupState } from '../api/types.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
 import { Panel } from '../shop/facts.tsx'
+import { BrandStep } from './brand-step.tsx'
 import { MailForm } from './mail-form.tsx'
 import { ModelForm } from './model-form.tsx'
 import { PaymentsForm } from './payments-form.tsx'
 import { PlansForm } from './plans-form.tsx'
+import { ReadyStep } from './ready-step.tsx'
 import { Restart } from './restart.tsx'
 import { setupQuery } from './setup-query.ts'
 
@@ -17,12 +19,13 @@ export function SetupPage() {
   return (
     <Page
       title="Setup"
-      lead="Connect your services. Each key is tested before it is saved, and keys of the environment take precedence."
+      lead="Name your service and connect it. Each key is tested before it is saved, and keys of the environment take precedence."
     >
       <Loaded query={setup} skeleton={<Skeleton h={480} />}>
         {(state) => (
           <Stack gap="md">
             <Restart state={state} />
+            <BrandStep />
             <Step title="Payments" state={state.payments.state} fixedBy={state.payments.fixed_by}>
               <PaymentsForm state={state} />
             </Step>
@@ -33,19 +36,9 @@ export function SetupPage() {
               <ModelForm state={state} />
             </Step>
             <Step title="Email" state={state.mail.state} fixedBy={state.mail.fixed_by}>
-              <MailForm />
+              <MailForm state={state} />
             </Step>
-            <Panel title="Ready">
-              <Text size="sm">
-                Buy one of your own products on{' '}
-                <Anchor href={state.storefront_url} target="_blank" rel="noreferrer">
-                  your home page
-                </Anchor>
-                {state.payments.state === 'live'
-                  ? ' and refund it afterwards, because this key charges real cards.'
-                  : ' with a test card: no money moves. The purchase appears under Shop.'}
-              </Text>
-            </Panel>
+            <ReadyStep state={state} />
           </Stack>
         )}
       </Loaded>

@@ -1,4 +1,4 @@
-import { Button, Code, Stack, Text } from '@mantine/core'
+import { Button, Code, Group, Stack, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import type { FormEvent, ReactNode } from 'react'
 import { queries } from '../api/queries.ts'
@@ -14,11 +14,13 @@ type StepFormProps = {
   /** Tests and saves the values. */
   save: () => Promise<Saved>
   done: string
+  /** Beside the button. */
+  aside?: ReactNode
   children: ReactNode
 }
 
 /** A form that tests and saves settings, or shows the lines of a service that stores none. */
-export function StepForm({ name, action, save, done, children }: StepFormProps) {
+export function StepForm({ name, action, save, done, aside, children }: StepFormProps) {
   const run = useMutation({
     mutationFn: save,
     onSuccess: async ({ lines }) => {
@@ -36,9 +38,12 @@ export function StepForm({ name, action, save, done, children }: StepFormProps) 
       <Stack gap="sm" align="flex-start">
         {children}
         <FormProblem problem={run.error} />
-        <Button type="submit" loading={run.isPending}>
-          {action}
-        </Button>
+        <Group gap="sm">
+          <Button type="submit" loading={run.isPending}>
+            {action}
+          </Button>
+          {aside}
+        </Group>
         {lines !== '' && (
           <>
             <Text size="sm">

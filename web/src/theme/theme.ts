@@ -96,7 +96,7 @@ const CODE = {
 export const buildVariables =
   ({ colours: { tokens, highlight, tints } }: Look): CSSVariablesResolver =>
   () => ({
-    variables: { '--latch-display': SERIF },
+    variables: { '--latch-display': SERIF, '--latch-glow': highlight.dark },
     light: {
       ...nameColors('light', tokens.light),
       '--latch-brass': highlight.light,
