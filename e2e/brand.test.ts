@@ -44,7 +44,7 @@ const PAGES = [
 const LOGO = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><path d="M0 0h8v8z"/></svg>'
 
 /** Headers of the protocol, the default name in an empty field, and paths of the operator's files. */
-const ALLOWED = /x-latchkey-[a-z-]+|placeholder: Latchkey|\/latchkey-test-\w+|\/latchkey\.db/gi
+const ALLOWED = /x-latchkey-[a-z-]+|placeholder: Latchkey|\/latchkey-[\w-]+|\/latchkey\.db/gi
 
 test('every page of the app names only the operator’s product', ON_SQLITE_ONLY, async (t) => {
   const store = await openShop(t, {}, { userApp: true })

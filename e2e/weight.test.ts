@@ -17,7 +17,7 @@ const SHIFT_MAX = 0.1
 const LIMITS: Record<string, { kilobytes: number; files: number }> = {
   '/': { kilobytes: 165, files: 20 },
   '/login': { kilobytes: 182, files: 20 },
-  '/dashboard': { kilobytes: 150, files: 12 },
+  '/dashboard': { kilobytes: 151, files: 12 },
   '/home': { kilobytes: 225, files: 24 },
   '/c/$id': { kilobytes: 225, files: 24 },
   '/library': { kilobytes: 190, files: 24 },

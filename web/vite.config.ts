@@ -10,6 +10,7 @@ import { mantineStyles } from './mantine-styles.ts'
 import { precompress } from './precompress.ts'
 import { redoc } from './redoc.ts'
 import { shellFirst } from './shell-first.ts'
+import { texts } from './texts.ts'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
@@ -50,6 +51,7 @@ export default defineConfig(({ command }) => {
       brandMeta(),
       mantineStyles(),
       shellFirst(),
+      texts(),
       precompress(here('./dist')),
       redoc(),
     ],

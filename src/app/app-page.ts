@@ -1,13 +1,17 @@
-/** The page of the user app: the built index.html with the brand of this moment. */
+/**
+ * The page of the user app: the built index.html with the brand of this moment, in the language of
+ * the visitor.
+ */
 import { readFileSync } from 'node:fs'
 import type { LiveBrand } from '#brand/live.ts'
 import { buildPageBrand, type PageBrand } from '#brand/page-brand.ts'
 import { escapeHtml } from '#platform/http/html.ts'
+import type { Locale } from '#platform/locale.ts'
 
 export class AppPage {
   readonly #template: string
   readonly #brand: LiveBrand
-  #rendered = { version: '', html: '' }
+  #rendered = { version: '', pages: new Map<Locale, string>() }
 
   /** `path`: of the built index.html. */
   constructor(path: string, brand: LiveBrand) {
@@ -16,12 +20,24 @@ export class AppPage {
   }
 
   /** `ownLinks`: of a brand that names none. */
-  render(ownLinks: PageBrand['links']): string {
+  render(locale: Locale, ownLinks: PageBrand['links']): string {
     const version = `${this.#brand.version} ${JSON.stringify(ownLinks)}`
-    if (this.#rendered.version !== version)
-      this.#rendered = { version, html: fillTemplate(this.#template, this.#brand, ownLinks) }
-    return this.#rendered.html
+    if (this.#rendered.version !== version) this.#rendered = { version, pages: new Map() }
+    const { pages } = this.#rendered
+    const page =
+      pages.get(locale) ?? fillTemplate(inLanguage(this.#template, locale), this.#brand, ownLinks)
+    pages.set(locale, page)
+    return page
   }
+}
+
+/** Keeps the script with the texts of this language; the app has the English ones itself. */
+function inLanguage(template: string, locale: Locale): string {
+  return template
+    .replace('<html lang="en">', `<html lang="${locale}">`)
+    .replace(/[ \t]*<script defer data-language="(\w+)".*?<\/script>\n/g, (script, language) =>
+      language === locale ? script : '',
+    )
 }
 
 const BOOT_MARK = /(<div id="boot">\s*)<svg.*?<\/svg>/s

@@ -14,6 +14,8 @@ import type { PageBrand } from '#brand/page-brand.ts'
 import type { App } from '#platform/http/app.ts'
 import { pageHeaders } from '#platform/http/headers.ts'
 import { canonicalPath } from '#platform/http/path.ts'
+import { readLocale } from '#platform/http/request-locale.ts'
+import { DEFAULT_LOCALE } from '#platform/locale.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import { AppPage } from './app-page.ts'
 import { isCurrent, USER_APP } from './built.ts'
@@ -76,7 +78,8 @@ export async function userAppRoutes(
       .code(hasUserAppPage(path) ? 200 : 404)
       .type('text/html; charset=utf-8')
       .header('cache-control', 'no-cache')
-      .send(appPage.render(await findLinks()))
+      .header('vary', 'accept-language, cookie')
+      .send(appPage.render(readLocale(request) ?? DEFAULT_LOCALE, await findLinks()))
   })
 }
 

@@ -4,14 +4,11 @@ import { isLocale, type Locale, parseAcceptLanguage } from '../locale.ts'
 /** Holds the language that a visitor chose. */
 export const LANGUAGE_COOKIE = 'lang'
 
-type Visitor = {
-  headers: IncomingHttpHeaders
-  /** The API parses no cookies. */
-  cookies?: Record<string, string | undefined>
-}
+/** Of the header, because the API parses no cookies. */
+const CHOSEN = new RegExp(`(?:^|;\\s*)${LANGUAGE_COOKIE}=(\\w+)`)
 
 /** Returns the language of a visitor: chosen here, or their browser's; null when neither is known. */
-export function readLocale({ cookies, headers }: Visitor): Locale | null {
-  const chosen = cookies?.[LANGUAGE_COOKIE]
+export function readLocale({ headers }: { headers: IncomingHttpHeaders }): Locale | null {
+  const chosen = CHOSEN.exec(headers.cookie ?? '')?.[1]
   return isLocale(chosen) ? chosen : parseAcceptLanguage(headers['accept-language'])
 }

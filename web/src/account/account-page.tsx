@@ -2,6 +2,7 @@ import { Stack, Tabs } from '@mantine/core'
 import { IconDatabase, IconDevices, IconShieldLock, IconUser } from '@tabler/icons-react'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { Page } from '../components/page.tsx'
+import { t } from '../language/text.ts'
 import { Activity } from './activity.tsx'
 import { DataExport } from './data-export.tsx'
 import { DeleteAccount } from './delete-account.tsx'
@@ -19,7 +20,7 @@ export function AccountPage() {
   const { tab = 'profile' } = route.useSearch()
   const navigate = useNavigate()
   return (
-    <Page title="Account">
+    <Page title={t('Account')}>
       <LinkOutcome />
       <Tabs
         value={tab}
@@ -36,16 +37,16 @@ export function AccountPage() {
       >
         <Tabs.List mb="lg">
           <Tabs.Tab value="profile" leftSection={<IconUser size={18} aria-hidden />}>
-            Profile
+            {t('Profile')}
           </Tabs.Tab>
           <Tabs.Tab value="security" leftSection={<IconShieldLock size={18} aria-hidden />}>
-            Security
+            {t('Security')}
           </Tabs.Tab>
           <Tabs.Tab value="sessions" leftSection={<IconDevices size={18} aria-hidden />}>
-            Sessions
+            {t('Sessions')}
           </Tabs.Tab>
           <Tabs.Tab value="data" leftSection={<IconDatabase size={18} aria-hidden />}>
-            Your data
+            {t('Your data')}
           </Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="profile">

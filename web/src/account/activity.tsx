@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import { formatTime } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
+import { t } from '../language/text.ts'
 import { describeEvent, readAddresses } from './audit-words.ts'
 import { Panel } from './panel.tsx'
 
@@ -17,8 +18,8 @@ export function Activity() {
   })
   return (
     <Panel
-      title="Recent activity"
-      lead="Sign-ins, failed sign-ins, and changes to your sign-in settings."
+      title={t('Recent activity')}
+      lead={t('Sign-ins, failed sign-ins, and changes to your sign-in settings.')}
     >
       <Loaded query={audit} skeleton={<Skeleton h={160} />}>
         {({ entries }) => (

@@ -4,14 +4,15 @@ import { useMutation } from '@tanstack/react-query'
 import { request } from '../api/client.ts'
 import { formatProblem } from '../api/problem.ts'
 import { saveFile } from '../components/save-file.ts'
+import { t } from '../language/text.ts'
 import { Panel } from './panel.tsx'
 
 export function DataExport() {
   const download = useMutation({ mutationFn: exportData })
   return (
     <Panel
-      title="Export"
-      lead="Download your account as JSON, or all your data as a ZIP of JSON files."
+      title={t('Export')}
+      lead={t('Download your account as JSON, or all your data as a ZIP of JSON files.')}
     >
       <Group>
         <Button
@@ -20,7 +21,7 @@ export function DataExport() {
           loading={download.isPending && !download.variables}
           onClick={() => download.mutate(false)}
         >
-          Account
+          {t('Account')}
         </Button>
         <Button
           variant="default"
@@ -28,7 +29,7 @@ export function DataExport() {
           loading={download.isPending && download.variables}
           onClick={() => download.mutate(true)}
         >
-          Everything
+          {t('Everything')}
         </Button>
         {download.isError && (
           <Text c="var(--mantine-color-error)" role="alert">

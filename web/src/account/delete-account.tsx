@@ -4,6 +4,8 @@ import { useDisclosure } from '@mantine/hooks'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
+import { rich } from '../language/rich.ts'
+import { t } from '../language/text.ts'
 import { useLeave } from '../session/sign-out.ts'
 import { useUser } from '../session/user.ts'
 import { CodeInput } from './code-input.tsx'
@@ -13,13 +15,15 @@ export function DeleteAccount() {
   const [opened, { open, close }] = useDisclosure(false)
   return (
     <Panel
-      title="Delete this account"
-      lead="Deletes your account, documents, API keys, sessions and messages immediately, and cancels your subscription. The rest of a paid period is not refunded. You can’t undo this."
+      title={t('Delete this account')}
+      lead={t(
+        'Deletes your account, documents, API keys, sessions and messages immediately, and cancels your subscription. The rest of a paid period is not refunded. You can’t undo this.',
+      )}
     >
       <Button color="red" variant="light" onClick={open} style={{ alignSelf: 'flex-start' }}>
-        Delete account
+        {t('Delete account')}
       </Button>
-      <Modal opened={opened} onClose={close} title="Delete this account?">
+      <Modal opened={opened} onClose={close} title={t('Delete this account?')}>
         <DeleteForm onClose={close} />
       </Modal>
     </Panel>
@@ -45,20 +49,18 @@ function DeleteForm({ onClose }: { onClose: () => void }) {
   return (
     <form onSubmit={form.onSubmit((values) => remove.mutate(values))}>
       <Stack>
-        <Alert color="red">All your data is deleted immediately. You can’t undo this.</Alert>
-        <Text>
-          Confirm for <b>{user.email}</b>:
-        </Text>
+        <Alert color="red">{t('All your data is deleted immediately. You can’t undo this.')}</Alert>
+        <Text>{rich('Confirm for {0}:', <b>{user.email}</b>)}</Text>
         {user.has_password ? (
           <PasswordInput
-            label="Your password"
+            label={t('Your password')}
             autoComplete="current-password"
             data-autofocus
             {...form.getInputProps('password')}
           />
         ) : (
           <TextInput
-            label="Type DELETE"
+            label={t('Type DELETE')}
             autoComplete="off"
             data-autofocus
             {...form.getInputProps('confirm')}
@@ -68,7 +70,7 @@ function DeleteForm({ onClose }: { onClose: () => void }) {
         <FormProblem problem={remove.error} fields={Object.keys(form.values)} />
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
-            Cancel
+            {t('Cancel')}
           </Button>
           <Button
             type="submit"
@@ -76,7 +78,7 @@ function DeleteForm({ onClose }: { onClose: () => void }) {
             loading={remove.isPending}
             disabled={!form.values.password && form.values.confirm !== 'DELETE'}
           >
-            Delete account
+            {t('Delete account')}
           </Button>
         </Group>
       </Stack>

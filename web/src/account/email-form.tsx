@@ -5,6 +5,8 @@ import { api } from '../api/client.ts'
 import { queries, userQuery } from '../api/queries.ts'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 import { showToast } from '../components/toasts.tsx'
+import { rich } from '../language/rich.ts'
+import { t } from '../language/text.ts'
 import { useUser } from '../session/user.ts'
 import { CodeInput } from './code-input.tsx'
 import { Panel } from './panel.tsx'
@@ -14,7 +16,7 @@ export function EmailForm() {
   const form = useForm({
     initialValues: { new_email: '', password: '', code: '' },
     validate: {
-      new_email: (email) => (/^\S+@\S+$/.test(email.trim()) ? null : 'Enter an email address'),
+      new_email: (email) => (/^\S+@\S+$/.test(email.trim()) ? null : t('Enter an email address')),
     },
   })
   const change = useMutation({
@@ -34,26 +36,23 @@ export function EmailForm() {
 
   return (
     <Panel
-      title="Email address"
-      lead={
-        <>
-          Your address is <b>{user.email}</b>. A new address applies immediately and must be
-          verified. We email the old address a link to undo the change within 7 days. Your other
-          devices are signed out.
-        </>
-      }
+      title={t('Email address')}
+      lead={rich(
+        'Your address is {0}. A new address applies immediately and must be verified. We email the old address a link to undo the change within 7 days. Your other devices are signed out.',
+        <b>{user.email}</b>,
+      )}
     >
       <form onSubmit={form.onSubmit((values) => change.mutate(values))}>
         <Stack>
           <TextInput
-            label="New address"
+            label={t('New address')}
             type="email"
             autoComplete="email"
             {...form.getInputProps('new_email')}
           />
           {user.has_password && (
             <PasswordInput
-              label="Your password"
+              label={t('Your password')}
               autoComplete="current-password"
               {...form.getInputProps('password')}
             />
@@ -62,7 +61,7 @@ export function EmailForm() {
           <FormProblem problem={change.error} fields={Object.keys(form.values)} />
           <Group justify="flex-end">
             <Button type="submit" loading={change.isPending}>
-              Change address
+              {t('Change address')}
             </Button>
           </Group>
         </Stack>

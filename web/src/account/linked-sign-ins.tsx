@@ -7,6 +7,7 @@ import type { OAuthLink } from '../api/types.ts'
 import { FormProblem } from '../components/form-problem.tsx'
 import { formatDay } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
+import { t } from '../language/text.ts'
 import { describeCallbackError } from '../sign-in/callback-errors.ts'
 import { OAUTH_PROVIDERS } from '../sign-in/oauth.ts'
 import { Panel } from './panel.tsx'
@@ -27,7 +28,10 @@ export function LinkOutcome() {
   if (!linked) return null
   return (
     <Alert color="pine" mb="md" role="status">
-      {OAUTH_PROVIDERS.find(({ id }) => id === linked)?.name ?? 'The provider'} is linked.
+      {t(
+        '{0} is linked.',
+        OAUTH_PROVIDERS.find(({ id }) => id === linked)?.name ?? t('The provider'),
+      )}
     </Alert>
   )
 }
@@ -39,7 +43,7 @@ export function LinkedSignIns() {
     queryFn: ({ signal }) => api.get('/api/users/me/oauth', { signal }),
   })
   return (
-    <Panel title="Linked sign-ins" lead="Sign in to this account with Google or GitHub.">
+    <Panel title={t('Linked sign-ins')} lead={t('Sign in to this account with Google or GitHub.')}>
       <Stack gap="xs">
         <Loaded query={links} skeleton={<Skeleton h={120} />}>
           {(list) =>
@@ -87,13 +91,13 @@ function ProviderRow({
             <Text fw={550}>{name}</Text>
             <Text c="dimmed" size="sm">
               {link
-                ? `${link.email ?? 'Linked'}, since ${formatDay(link.linked_at)}`
-                : 'Not linked'}
+                ? t('{0}, since {1}', link.email ?? t('Linked'), formatDay(link.linked_at))
+                : t('Not linked')}
             </Text>
           </div>
         </Group>
         <Button variant="default" loading={change.isPending} onClick={() => change.mutate()}>
-          {link ? 'Unlink' : 'Link'} {name}
+          {link ? t('Unlink') : t('Link')} {name}
         </Button>
       </Group>
       {change.isError && (

@@ -11,6 +11,8 @@ import { FormProblem } from '../components/form-problem.tsx'
 import { formatAge, formatDay } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { showToast } from '../components/toasts.tsx'
+import { rich } from '../language/rich.ts'
+import { t } from '../language/text.ts'
 import { hasPasskeySupport, registerPasskey } from '../sign-in/passkey.ts'
 import { Panel } from './panel.tsx'
 
@@ -25,15 +27,15 @@ export function Passkeys() {
   const addPasskey = useMutation({
     mutationFn: () => registerPasskey(describeDevice(navigator.userAgent)),
     onSuccess: () => {
-      showToast('Passkey added')
+      showToast(t('Passkey added'))
       void queries.invalidateQueries({ queryKey: passkeysKey })
     },
   })
 
   return (
     <Panel
-      title="Passkeys"
-      lead="Sign in with your fingerprint, face or device PIN instead of a password."
+      title={t('Passkeys')}
+      lead={t('Sign in with your fingerprint, face or device PIN instead of a password.')}
     >
       <Stack gap="xs">
         <Loaded query={passkeys} skeleton={<Skeleton h={60} />}>
@@ -42,14 +44,18 @@ export function Passkeys() {
               <Paper key={passkey.id} withBorder radius="md" p="sm">
                 <Group justify="space-between">
                   <div>
-                    <Text fw={550}>{passkey.name || 'Passkey'}</Text>
+                    <Text fw={550}>{passkey.name || t('Passkey')}</Text>
                     <Text c="dimmed" size="sm">
-                      Since {formatDay(passkey.created_at)}
-                      {passkey.last_used_at && `, last used ${formatAge(passkey.last_used_at)}`}
+                      {rich(
+                        'Since {0}{1}',
+                        formatDay(passkey.created_at),
+                        passkey.last_used_at &&
+                          t(', last used {0}', formatAge(passkey.last_used_at)),
+                      )}
                     </Text>
                   </div>
                   <Button variant="default" onClick={() => setToRemove(passkey)}>
-                    Remove
+                    {t('Remove')}
                   </Button>
                 </Group>
               </Paper>
@@ -64,24 +70,26 @@ export function Passkeys() {
             disabled={!hasPasskeySupport()}
             onClick={() => addPasskey.mutate()}
           >
-            Add a passkey
+            {t('Add a passkey')}
           </Button>
-          {!hasPasskeySupport() && <Text c="dimmed">This browser does not support passkeys.</Text>}
+          {!hasPasskeySupport() && (
+            <Text c="dimmed">{t('This browser does not support passkeys.')}</Text>
+          )}
         </Group>
         {addPasskey.isError && <RegistrationProblem problem={addPasskey.error} />}
       </Stack>
       <Confirm
         opened={toRemove !== null}
         onClose={() => setToRemove(null)}
-        title="Remove this passkey?"
-        action="Remove"
+        title={t('Remove this passkey?')}
+        action={t('Remove')}
         onConfirm={async () => {
           if (toRemove)
             await api.delete('/api/auth/passkeys/{id}', undefined, { path: { id: toRemove.id } })
           await queries.invalidateQueries({ queryKey: passkeysKey })
         }}
       >
-        You can no longer sign in with it. Delete it from your device too.
+        {t('You can no longer sign in with it. Delete it from your device too.')}
       </Confirm>
     </Panel>
   )
@@ -90,9 +98,9 @@ export function Passkeys() {
 /** The browser's errors have names (WebAuthn, section 5.1.3); others come from the service. */
 function RegistrationProblem({ problem }: { problem: Error }) {
   if (problem.name === 'NotAllowedError')
-    return <Alert color="brass">No passkey was created. Try again.</Alert>
+    return <Alert color="brass">{t('No passkey was created. Try again.')}</Alert>
   if (problem.name === 'InvalidStateError') {
-    return <Alert color="brass">This device already has a passkey for your account.</Alert>
+    return <Alert color="brass">{t('This device already has a passkey for your account.')}</Alert>
   }
   return <FormProblem problem={problem} />
 }

@@ -5,6 +5,7 @@ import { api } from '../api/client.ts'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 import { SandboxMail } from '../components/sandbox-mail.tsx'
 import { showToast } from '../components/toasts.tsx'
+import { t } from '../language/text.ts'
 import { useUser } from '../session/user.ts'
 import { CodeInput } from './code-input.tsx'
 import { Panel } from './panel.tsx'
@@ -22,17 +23,17 @@ function FirstPassword() {
   const send = useMutation({ mutationFn: () => api.post('/api/auth/forgot-password', { email }) })
   return (
     <Panel
-      title="Password"
-      lead="Your account has no password. You sign in with a linked account or a passkey."
+      title={t('Password')}
+      lead={t('Your account has no password. You sign in with a linked account or a passkey.')}
     >
       <Stack align="flex-start">
         <Button variant="default" loading={send.isPending} onClick={() => send.mutate()}>
-          Email me a link to set a password
+          {t('Email me a link to set a password')}
         </Button>
         <FormProblem problem={send.error} />
         {send.isSuccess && (
           <Text role="status">
-            Sent to {email}. <SandboxMail />
+            {t('Sent to {0}.', email)} <SandboxMail />
           </Text>
         )}
       </Stack>
@@ -45,8 +46,8 @@ function ChangePassword() {
   const form = useForm({
     initialValues: { current_password: '', new_password: '', code: '' },
     validate: {
-      current_password: (password) => (password ? null : 'Enter your current password'),
-      new_password: (password) => (password.length >= 8 ? null : 'Use at least 8 characters'),
+      current_password: (password) => (password ? null : t('Enter your current password')),
+      new_password: (password) => (password.length >= 8 ? null : t('Use at least 8 characters')),
     },
   })
   const change = useMutation({
@@ -63,17 +64,17 @@ function ChangePassword() {
   })
 
   return (
-    <Panel title="Password" lead="Changing your password signs out your other devices.">
+    <Panel title={t('Password')} lead={t('Changing your password signs out your other devices.')}>
       <form onSubmit={form.onSubmit((values) => change.mutate(values))}>
         <Stack>
           <PasswordInput
-            label="Current password"
+            label={t('Current password')}
             autoComplete="current-password"
             {...form.getInputProps('current_password')}
           />
           <PasswordInput
-            label="New password"
-            description="At least 8 characters"
+            label={t('New password')}
+            description={t('At least 8 characters')}
             autoComplete="new-password"
             {...form.getInputProps('new_password')}
           />
@@ -81,7 +82,7 @@ function ChangePassword() {
           <FormProblem problem={change.error} fields={Object.keys(form.values)} />
           <Group justify="flex-end">
             <Button type="submit" loading={change.isPending}>
-              Change password
+              {t('Change password')}
             </Button>
           </Group>
         </Stack>

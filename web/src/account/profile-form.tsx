@@ -5,6 +5,8 @@ import { api } from '../api/client.ts'
 import { queries, userQuery } from '../api/queries.ts'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 import { showToast } from '../components/toasts.tsx'
+import { LANGUAGES, language } from '../language/language.ts'
+import { t } from '../language/text.ts'
 import { useUser } from '../session/user.ts'
 import { Panel } from './panel.tsx'
 
@@ -14,11 +16,13 @@ export function ProfileForm() {
     initialValues: {
       full_name: user.full_name ?? '',
       avatar_url: user.avatar_url ?? '',
-      locale: user.locale ?? ('en' as const),
+      locale: user.locale ?? language,
     },
     validate: {
       avatar_url: (url) =>
-        url === '' || /^https:\/\/\S+$/.test(url) ? null : 'Enter a URL that starts with https://',
+        url === '' || /^https:\/\/\S+$/.test(url)
+          ? null
+          : t('Enter a URL that starts with https://'),
     },
   })
   const save = useMutation({
@@ -31,13 +35,13 @@ export function ProfileForm() {
     onSuccess: (saved) => {
       form.resetDirty()
       queries.setQueryData(userQuery.queryKey, (before) => before && { ...before, ...saved })
-      showToast('Profile saved')
+      showToast(t('Profile saved'))
     },
     onError: (problem) => setFieldErrors(form, problem),
   })
 
   return (
-    <Panel title="Profile">
+    <Panel title={t('Profile')}>
       <form onSubmit={form.onSubmit((values) => save.mutate(values))}>
         <Stack mt="md">
           <Group gap="lg" align="flex-start" wrap="nowrap">
@@ -49,20 +53,23 @@ export function ProfileForm() {
               alt=""
             />
             <Stack flex={1}>
-              <TextInput label="Name" autoComplete="name" {...form.getInputProps('full_name')} />
               <TextInput
-                label="Picture"
-                description="Image URL that starts with https://. Only images from Google and GitHub are shown."
+                label={t('Name')}
+                autoComplete="name"
+                {...form.getInputProps('full_name')}
+              />
+              <TextInput
+                label={t('Picture')}
+                description={t(
+                  'Image URL that starts with https://. Only images from Google and GitHub are shown.',
+                )}
                 type="url"
                 {...form.getInputProps('avatar_url')}
               />
               <NativeSelect
-                label="Language"
-                description="Of emails and of the shop. The app is in English."
-                data={[
-                  { value: 'en', label: 'English' },
-                  { value: 'de', label: 'Deutsch' },
-                ]}
+                label={t('Language')}
+                description={t('Of the app, the shop and emails')}
+                data={Object.entries(LANGUAGES).map(([value, label]) => ({ value, label }))}
                 {...form.getInputProps('locale')}
               />
             </Stack>
@@ -70,7 +77,7 @@ export function ProfileForm() {
           <FormProblem problem={save.error} fields={Object.keys(form.values)} />
           <Group justify="flex-end">
             <Button type="submit" loading={save.isPending} disabled={!form.isDirty()}>
-              Save
+              {t('Save')}
             </Button>
           </Group>
         </Stack>

@@ -1,13 +1,15 @@
 import { Group, SimpleGrid, Text } from '@mantine/core'
 import { CopyText } from '../components/copy.tsx'
 import { ShownOnce } from '../components/shown-once.tsx'
+import { t } from '../language/text.ts'
 
 export function RecoveryCodes({ codes, onDone }: { codes: string[]; onDone: () => void }) {
   return (
-    <ShownOnce confirmation="I’ve saved these codes" onDone={onDone}>
+    <ShownOnce confirmation={t('I’ve saved these codes')} onDone={onDone}>
       <Text>
-        Two-factor authentication is on. Use each code once to sign in without your phone. You won’t
-        see these codes again.
+        {t(
+          'Two-factor authentication is on. Use each code once to sign in without your phone. You won’t see these codes again.',
+        )}
       </Text>
       <SimpleGrid
         cols={2}
@@ -24,7 +26,7 @@ export function RecoveryCodes({ codes, onDone }: { codes: string[]; onDone: () =
         ))}
       </SimpleGrid>
       <Group>
-        <CopyText value={codes.join('\n')}>Copy all</CopyText>
+        <CopyText value={codes.join('\n')}>{t('Copy all')}</CopyText>
       </Group>
     </ShownOnce>
   )

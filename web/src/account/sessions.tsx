@@ -7,6 +7,8 @@ import type { Session } from '../api/types.ts'
 import { describeDevice } from '../components/device.ts'
 import { formatAge, formatTime } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
+import { rich } from '../language/rich.ts'
+import { t } from '../language/text.ts'
 import { useSignOut } from '../session/sign-out.ts'
 import { Panel } from './panel.tsx'
 
@@ -18,7 +20,7 @@ export function Sessions() {
     queryFn: ({ signal }) => api.get('/api/users/me/sessions', { signal }),
   })
   return (
-    <Panel title="Where you are signed in" lead="An ended session stops within a second.">
+    <Panel title={t('Where you are signed in')} lead={t('An ended session stops within a second.')}>
       <Loaded query={sessions} skeleton={<Skeleton h={160} />}>
         {(list) => (
           <Stack gap="xs">
@@ -41,7 +43,7 @@ function EndOthers() {
   return (
     <Group>
       <Button variant="default" loading={end.isPending} onClick={() => end.mutate()}>
-        End all other sessions
+        {t('End all other sessions')}
       </Button>
       {end.isError && (
         <Text c="var(--mantine-color-error)" size="sm" role="alert">
@@ -68,11 +70,15 @@ function SessionRow({ session }: { session: Session }) {
         <div>
           <Group gap="xs">
             <Text fw={550}>{name}</Text>
-            {session.current && <Badge color="brass">This device</Badge>}
+            {session.current && <Badge color="brass">{t('This device')}</Badge>}
           </Group>
           <Text c="dimmed" size="sm">
-            {session.ip_address ?? 'Unknown address'}, since {formatTime(session.created_at)}
-            {session.last_used_at && `, last used ${formatAge(session.last_used_at)}`}
+            {rich(
+              '{0}, since {1}{2}',
+              session.ip_address ?? t('Unknown address'),
+              formatTime(session.created_at),
+              session.last_used_at && t(', last used {0}', formatAge(session.last_used_at)),
+            )}
           </Text>
           {end.isError && (
             <Text c="var(--mantine-color-error)" size="sm" role="alert">
@@ -84,9 +90,9 @@ function SessionRow({ session }: { session: Session }) {
           variant="default"
           loading={end.isPending}
           onClick={() => end.mutate()}
-          aria-label={session.current ? 'Sign out here' : `End the session of ${name}`}
+          aria-label={session.current ? t('Sign out here') : t('End the session of {0}', name)}
         >
-          {session.current ? 'Sign out' : 'End'}
+          {session.current ? t('Sign out') : t('End')}
         </Button>
       </Group>
     </Paper>

@@ -5,6 +5,8 @@ import { api } from '../api/client.ts'
 import type { StartTotpResponse } from '../api/types.ts'
 import { CopyIcon } from '../components/copy.tsx'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
+import { rich } from '../language/rich.ts'
+import { t } from '../language/text.ts'
 
 /** Two-factor is on only after the first correct code, so a wrong setup locks nobody out. */
 export function TwoFactorSetup({
@@ -17,7 +19,7 @@ export function TwoFactorSetup({
   const form = useForm({
     initialValues: { code: '' },
     validate: {
-      code: (code) => (/^\d{6}$/.test(code.replace(/\s/g, '')) ? null : 'Enter six digits'),
+      code: (code) => (/^\d{6}$/.test(code.replace(/\s/g, '')) ? null : t('Enter six digits')),
     },
   })
   const confirm = useMutation({
@@ -35,16 +37,17 @@ export function TwoFactorSetup({
         styles={{ itemWrapper: { display: 'block' }, itemLabel: { display: 'block' } }}
       >
         <List.Item>
-          Scan this with your authenticator app, or{' '}
-          <Anchor href={start.otpauth_url} underline="always">
-            open it on this device
-          </Anchor>
-          .
+          {rich(
+            'Scan this with your authenticator app, or {0}.',
+            <Anchor href={start.otpauth_url} underline="always">
+              {t('open it on this device')}
+            </Anchor>,
+          )}
           {start.qr_code && (
             <Center my="sm">
               <Image
                 src={start.qr_code}
-                alt="QR code for your authenticator app"
+                alt={t('QR code for your authenticator app')}
                 w={200}
                 h={200}
                 radius="md"
@@ -53,19 +56,19 @@ export function TwoFactorSetup({
             </Center>
           )}
           <Text c="dimmed" size="sm">
-            Or enter this key:
+            {t('Or enter this key:')}
           </Text>
           <Group gap="xs" wrap="nowrap">
             <Text component="code" className="mono" style={{ overflowWrap: 'anywhere' }}>
               {start.secret}
             </Text>
-            <CopyIcon value={start.secret} what="key" />
+            <CopyIcon value={start.secret} what={t('key')} />
           </Group>
         </List.Item>
         <List.Item>
           <Stack gap="sm">
             <TextInput
-              label="Enter the code it shows"
+              label={t('Enter the code it shows')}
               inputMode="numeric"
               autoComplete="one-time-code"
               className="numbers"
@@ -77,7 +80,7 @@ export function TwoFactorSetup({
       </List>
       <Group justify="flex-end" mt="lg">
         <Button type="submit" loading={confirm.isPending}>
-          Turn on
+          {t('Turn on')}
         </Button>
       </Group>
     </form>

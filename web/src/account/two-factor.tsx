@@ -19,6 +19,7 @@ import { queries, userQuery } from '../api/queries.ts'
 import type { StartTotpResponse } from '../api/types.ts'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 import { showToast } from '../components/toasts.tsx'
+import { t } from '../language/text.ts'
 import { useUser } from '../session/user.ts'
 import { Panel } from './panel.tsx'
 import { RecoveryCodes } from './recovery-codes.tsx'
@@ -37,22 +38,24 @@ export function TwoFactor() {
 
   return (
     <Panel
-      title="Two-factor"
-      lead="Sign in with your password and a code from your phone. Use a recovery code if you lose your phone."
+      title={t('Two-factor')}
+      lead={t(
+        'Sign in with your password and a code from your phone. Use a recovery code if you lose your phone.',
+      )}
     >
       <Group>
         {user.totp_enabled ? (
           <>
             <Badge color="pine" size="lg" leftSection={<IconShieldCheck size={16} aria-hidden />}>
-              On
+              {t('On')}
             </Badge>
             <Button variant="default" onClick={off.open}>
-              Turn off
+              {t('Turn off')}
             </Button>
           </>
         ) : (
           <Button loading={startSetup.isPending} onClick={() => startSetup.mutate()}>
-            Set up two-factor
+            {t('Set up two-factor')}
           </Button>
         )}
       </Group>
@@ -64,7 +67,7 @@ export function TwoFactor() {
       <Modal
         opened={start !== null}
         onClose={() => setStart(null)}
-        title="Set up two-factor"
+        title={t('Set up two-factor')}
         size="md"
       >
         {start && (
@@ -81,19 +84,19 @@ export function TwoFactor() {
       <Modal
         opened={codes !== null}
         onClose={() => undefined}
-        title="Your recovery codes"
+        title={t('Your recovery codes')}
         closeOnClickOutside={false}
         closeOnEscape={false}
         withCloseButton={false}
       >
         {codes && <RecoveryCodes codes={codes} onDone={() => setCodes(null)} />}
       </Modal>
-      <Modal opened={turningOff} onClose={off.close} title="Turn off two-factor?">
+      <Modal opened={turningOff} onClose={off.close} title={t('Turn off two-factor?')}>
         <TurnOff
           withPassword={user.has_password}
           onDone={() => {
             off.close()
-            showToast('Two-factor is off')
+            showToast(t('Two-factor is off'))
             void refreshUser()
           }}
         />
@@ -105,7 +108,7 @@ export function TwoFactor() {
 function TurnOff({ withPassword, onDone }: { withPassword: boolean; onDone: () => void }) {
   const form = useForm({
     initialValues: { code: '', password: '' },
-    validate: { code: (code) => (code.trim() ? null : 'Enter a code') },
+    validate: { code: (code) => (code.trim() ? null : t('Enter a code')) },
   })
   const turnOff = useMutation({
     mutationFn: ({ code, password }: typeof form.values) =>
@@ -116,17 +119,17 @@ function TurnOff({ withPassword, onDone }: { withPassword: boolean; onDone: () =
   return (
     <form onSubmit={form.onSubmit((values) => turnOff.mutate(values))}>
       <Stack>
-        <Text>You will sign in with your password alone.</Text>
+        <Text>{t('You will sign in with your password alone.')}</Text>
         <TextInput
-          label="Code"
-          description="From your authenticator app, or a recovery code"
+          label={t('Code')}
+          description={t('From your authenticator app, or a recovery code')}
           autoComplete="one-time-code"
           data-autofocus
           {...form.getInputProps('code')}
         />
         {withPassword && (
           <PasswordInput
-            label="Your password"
+            label={t('Your password')}
             autoComplete="current-password"
             {...form.getInputProps('password')}
           />
@@ -134,7 +137,7 @@ function TurnOff({ withPassword, onDone }: { withPassword: boolean; onDone: () =
         <FormProblem problem={turnOff.error} fields={Object.keys(form.values)} />
         <Group justify="flex-end">
           <Button type="submit" color="red" loading={turnOff.isPending}>
-            Turn off
+            {t('Turn off')}
           </Button>
         </Group>
       </Stack>

@@ -1,5 +1,6 @@
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { Page } from '../components/page.tsx'
+import { t } from '../language/text.ts'
 import layout from '../shop/shop-layout.module.css'
 import { AuditView } from './audit-view.tsx'
 import { EventsView } from './events-view.tsx'
@@ -8,18 +9,18 @@ import { JobsView } from './jobs-view.tsx'
 const route = getRouteApi('/app/run/run/activity')
 
 const VIEWS = [
-  { view: undefined, label: 'Audit log' },
-  { view: 'jobs', label: 'Jobs' },
-  { view: 'emails', label: 'Emails' },
-  { view: 'events', label: 'Payment events' },
+  { view: undefined, label: t('Audit log') },
+  { view: 'jobs', label: t('Jobs') },
+  { view: 'emails', label: t('Emails') },
+  { view: 'events', label: t('Payment events') },
 ] as const
 
 /** What happened, and what failed or waits; the address holds the view and its filters. */
 export function ActivityPage() {
   const { view } = route.useSearch()
   return (
-    <Page title="Activity" lead="What happened, what waits and what failed." wide>
-      <nav aria-label="Activity" className={layout.sections}>
+    <Page title={t('Activity')} lead={t('What happened, what waits and what failed.')} wide>
+      <nav aria-label={t('Activity')} className={layout.sections}>
         {VIEWS.map((one) => (
           <Link
             key={one.label}

@@ -10,6 +10,7 @@ import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Pages, usePage } from '../components/pages.tsx'
 import { ScrollX } from '../components/scroll-x.tsx'
+import { t } from '../language/text.ts'
 import { CustomerFilter } from './customer-filter.tsx'
 import { Person, Subject } from './subject.tsx'
 
@@ -34,14 +35,14 @@ export function AuditView() {
     })
 
   return (
-    <section aria-label="Entries">
+    <section aria-label={t('Entries')}>
       <Group grow preventGrowOverflow={false} mb="md">
         <NativeSelect
-          label="Event"
+          label={t('Event')}
           value={action ?? ''}
           onChange={({ currentTarget }) => show({ action: currentTarget.value || undefined })}
           data={[
-            { value: '', label: 'All events' },
+            { value: '', label: t('All events') },
             ...Object.entries(EVENT_LABELS).map(([value, label]) => ({ value, label })),
           ]}
         />
@@ -50,19 +51,19 @@ export function AuditView() {
       <Loaded query={audit} skeleton={<Skeleton h={240} />}>
         {(data) =>
           data.entries.length === 0 ? (
-            <Notice icon={IconListSearch} title="No events found">
-              Sign-ins, failed sign-ins and account changes appear here.
+            <Notice icon={IconListSearch} title={t('No events found')}>
+              {t('Sign-ins, failed sign-ins and account changes appear here.')}
             </Notice>
           ) : (
             <>
-              <ScrollX label="Audit log">
+              <ScrollX label={t('Audit log')}>
                 <Table verticalSpacing="xs" miw={640}>
                   <Table.Thead>
                     <Table.Tr>
-                      <Table.Th>When</Table.Th>
-                      <Table.Th>What</Table.Th>
-                      <Table.Th>By</Table.Th>
-                      <Table.Th>About</Table.Th>
+                      <Table.Th>{t('When')}</Table.Th>
+                      <Table.Th>{t('What')}</Table.Th>
+                      <Table.Th>{t('By')}</Table.Th>
+                      <Table.Th>{t('About')}</Table.Th>
                     </Table.Tr>
                   </Table.Thead>
                   <Table.Tbody>
@@ -72,7 +73,7 @@ export function AuditView() {
                   </Table.Tbody>
                 </Table>
               </ScrollX>
-              <Pages paged={data} what="entry" several="entries" />
+              <Pages paged={data} what={t('entry')} several="entries" />
             </>
           )
         }

@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { AdminUser } from '../api/types.ts'
 import { customersQuery } from '../customers/customers-query.ts'
+import { t } from '../language/text.ts'
 
 const PAUSE_MS = 250
 
@@ -27,8 +28,8 @@ export function CustomerFilter({ value, onChange }: CustomerFilterProps) {
   )
   return (
     <Select
-      label="Customer"
-      placeholder="Any customer"
+      label={t('Customer')}
+      placeholder={t('Any customer')}
       searchable
       clearable
       value={value ?? null}
@@ -36,7 +37,7 @@ export function CustomerFilter({ value, onChange }: CustomerFilterProps) {
       onSearchChange={setTyped}
       // The service has searched.
       filter={({ options }) => options}
-      nothingFoundMessage={q === '' ? 'Type a name or an address' : 'No customer found'}
+      nothingFoundMessage={q === '' ? t('Type a name or an address') : t('No customer found')}
       data={[...users.values()].map((user) => ({ value: user.id, label: nameUser(user) }))}
     />
   )

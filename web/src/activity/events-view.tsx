@@ -9,6 +9,7 @@ import { TextLink } from '../components/links.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { ScrollX } from '../components/scroll-x.tsx'
+import { t } from '../language/text.ts'
 import { MoreRows } from '../shop/more-rows.tsx'
 
 const route = getRouteApi('/app/run/run/activity')
@@ -29,9 +30,9 @@ export function EventsView() {
     staleTime: 0,
   })
   return (
-    <section aria-label="Payment events">
+    <section aria-label={t('Payment events')}>
       <NativeSelect
-        aria-label="State"
+        aria-label={t('State')}
         w={{ base: '100%', xs: 200 }}
         mb="md"
         value={open ? 'open' : ''}
@@ -42,18 +43,18 @@ export function EventsView() {
           })
         }
         data={[
-          { value: '', label: 'All events' },
-          { value: 'open', label: 'Not handled yet' },
+          { value: '', label: t('All events') },
+          { value: 'open', label: t('Not handled yet') },
         ]}
       />
       <Loaded query={events} skeleton={<Skeleton h={420} />}>
         {({ pages }) => {
           const shown = pages.flatMap((page) => page.events)
           return shown.length === 0 ? (
-            <Notice icon={IconWebhook} title={open ? 'No open events' : 'No events received'}>
+            <Notice icon={IconWebhook} title={open ? t('No open events') : t('No events received')}>
               {open
-                ? 'Every received event is handled.'
-                : 'The payment processor sends an event for each payment, refund and dispute.'}
+                ? t('Every received event is handled.')
+                : t('The payment processor sends an event for each payment, refund and dispute.')}
             </Notice>
           ) : (
             <>
@@ -68,20 +69,20 @@ export function EventsView() {
 }
 
 const SOURCES: Readonly<Record<string, string>> = {
-  'processor.billing': 'Subscriptions',
-  'processor.money': 'Refunds and disputes',
-  'processor.storefront': 'Shop',
+  'processor.billing': t('Subscriptions'),
+  'processor.money': t('Refunds and disputes'),
+  'processor.storefront': t('Shop'),
 }
 
 function EventTable({ events }: { events: readonly ReceivedEvent[] }) {
   return (
-    <ScrollX label="Received events">
+    <ScrollX label={t('Received events')}>
       <Table highlightOnHover>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>Event</Table.Th>
-            <Table.Th visibleFrom="sm">Received</Table.Th>
-            <Table.Th>State</Table.Th>
+            <Table.Th>{t('Event')}</Table.Th>
+            <Table.Th visibleFrom="sm">{t('Received')}</Table.Th>
+            <Table.Th>{t('State')}</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -109,17 +110,17 @@ function EventTable({ events }: { events: readonly ReceivedEvent[] }) {
 }
 
 function EventState({ event: { handled_at, job } }: { event: ReceivedEvent }) {
-  if (handled_at !== null) return <Badge color="pine">Handled</Badge>
+  if (handled_at !== null) return <Badge color="pine">{t('Handled')}</Badge>
   return (
     <>
       <Badge color={job?.is_failed === false ? 'brass' : 'red'}>
-        {job?.is_failed === false ? 'Waiting' : 'Failed'}
+        {job?.is_failed === false ? t('Waiting') : t('Failed')}
       </Badge>
       {job !== null && (
         <Text size="sm" mt={4} style={{ overflowWrap: 'anywhere' }}>
           {job.last_error !== null && `${job.last_error} `}
           <TextLink to="/run/activity" search={{ view: 'jobs' }} size="sm">
-            Jobs
+            {t('Jobs')}
           </TextLink>
         </Text>
       )}

@@ -11,6 +11,7 @@ import { formatTime, plural } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { ScrollX } from '../components/scroll-x.tsx'
+import { t } from '../language/text.ts'
 import money from '../money/money.module.css'
 
 const jobsKey = ['admin', 'jobs']
@@ -31,13 +32,13 @@ export function JobsView({ about }: JobsViewProps) {
         <>
           <section aria-labelledby="failed" className={money.part}>
             <div className={money.head}>
-              <h2 id="failed">Failed</h2>
+              <h2 id="failed">{t('Failed')}</h2>
             </div>
             {dead.length === 0 ? (
-              <Notice icon={IconCircleCheck} title={`No failed ${what}`} order={3}>
+              <Notice icon={IconCircleCheck} title={t('No failed {0}', what)} order={3}>
                 {about === 'emails'
-                  ? 'Emails are tried again for two days. Those that keep failing appear here.'
-                  : 'Failed jobs are retried automatically. Jobs that keep failing appear here.'}
+                  ? t('Emails are tried again for two days. Those that keep failing appear here.')
+                  : t('Failed jobs are retried automatically. Jobs that keep failing appear here.')}
               </Notice>
             ) : (
               <Stack gap="sm">
@@ -49,11 +50,11 @@ export function JobsView({ about }: JobsViewProps) {
           </section>
           <section aria-labelledby="waiting" className={money.part}>
             <div className={money.head}>
-              <h2 id="waiting">Waiting</h2>
+              <h2 id="waiting">{t('Waiting')}</h2>
             </div>
             {waiting.length === 0 ? (
               <Text c="dimmed" size="sm">
-                No {what} wait.
+                {t('No {0} wait.', what)}
               </Text>
             ) : (
               <WaitingJobs jobs={waiting} />
@@ -75,7 +76,7 @@ function FailedJob({ job }: { job: Job }) {
         <div>
           <JobName job={job} />
           <Text c="dimmed" size="sm">
-            Created {formatTime(job.created_at)}, {plural(job.attempts, 'attempt')}
+            {t('Created {0}, {1}', formatTime(job.created_at), plural(job.attempts, 'attempt'))}
           </Text>
         </div>
         <Group gap="xs">
@@ -83,10 +84,10 @@ function FailedJob({ job }: { job: Job }) {
           <Button
             variant="subtle"
             color="red"
-            aria-label={`Delete ${nameJob(job)}`}
+            aria-label={t('Delete {0}', nameJob(job))}
             onClick={() => setIsDeleting(true)}
           >
-            Delete
+            {t('Delete')}
           </Button>
         </Group>
       </Group>
@@ -98,16 +99,16 @@ function FailedJob({ job }: { job: Job }) {
       <Confirm
         opened={isDeleting}
         onClose={() => setIsDeleting(false)}
-        title={job.email ? 'Delete this email?' : 'Delete this job?'}
-        action="Delete"
+        title={job.email ? t('Delete this email?') : t('Delete this job?')}
+        action={t('Delete')}
         onConfirm={async () => {
           await api.delete('/api/admin/jobs/{id}', undefined, { path: { id: job.id } })
           await refreshJobs()
         }}
       >
         {job.email
-          ? `“${job.email.subject}” is never sent to ${job.email.to}.`
-          : 'The job never runs again. Retry it instead if its effect is still needed.'}
+          ? t('“{0}” is never sent to {1}.', job.email.subject, job.email.to)
+          : t('The job never runs again. Retry it instead if its effect is still needed.')}
       </Confirm>
     </Paper>
   )
@@ -123,10 +124,10 @@ function RetryButton({ job }: { job: Job }) {
       <Button
         variant="default"
         loading={retry.isPending}
-        aria-label={`Retry ${nameJob(job)}`}
+        aria-label={t('Retry {0}', nameJob(job))}
         onClick={() => retry.mutate()}
       >
-        Retry
+        {t('Retry')}
       </Button>
       <FormProblem problem={retry.error} />
     </>
@@ -135,15 +136,15 @@ function RetryButton({ job }: { job: Job }) {
 
 function WaitingJobs({ jobs }: { jobs: readonly Job[] }) {
   return (
-    <ScrollX label="Waiting jobs">
+    <ScrollX label={t('Waiting jobs')}>
       <Table highlightOnHover>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>Job</Table.Th>
-            <Table.Th>Due</Table.Th>
-            <Table.Th visibleFrom="sm">Last error</Table.Th>
+            <Table.Th>{t('Job')}</Table.Th>
+            <Table.Th>{t('Due')}</Table.Th>
+            <Table.Th visibleFrom="sm">{t('Last error')}</Table.Th>
             <Table.Th>
-              <span className="visually-hidden">Retry</span>
+              <span className="visually-hidden">{t('Retry')}</span>
             </Table.Th>
           </Table.Tr>
         </Table.Thead>
@@ -154,7 +155,11 @@ function WaitingJobs({ jobs }: { jobs: readonly Job[] }) {
                 <JobName job={job} />
               </Table.Td>
               <Table.Td>
-                {job.is_running ? <Badge color="pine">Running</Badge> : formatTime(job.run_at)}
+                {job.is_running ? (
+                  <Badge color="pine">{t('Running')}</Badge>
+                ) : (
+                  formatTime(job.run_at)
+                )}
               </Table.Td>
               <Table.Td visibleFrom="sm" style={{ overflowWrap: 'anywhere' }}>
                 {job.attempts > 0 && job.last_error
@@ -185,11 +190,11 @@ function JobName({ job: { kind, email } }: { job: Job }) {
         {email.subject}
       </Text>
       <Text c="dimmed" size="sm" style={{ overflowWrap: 'anywhere' }}>
-        To {email.to}
+        {t('To {0}', email.to)}
       </Text>
     </>
   )
 }
 
 const nameJob = ({ kind, email }: Job): string =>
-  email === null ? kind : `${email.subject}, to ${email.to}`
+  email === null ? kind : t('{0}, to {1}', email.subject, email.to)

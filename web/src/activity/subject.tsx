@@ -1,6 +1,7 @@
 import { Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { AdminAuditEntry } from '../api/types.ts'
+import { t } from '../language/text.ts'
 import classes from '../shop/table.module.css'
 
 type PersonProps = { id: string | null; email: string | null; name: string | null }
@@ -27,7 +28,7 @@ export function Subject({ entry }: { entry: AdminAuditEntry }) {
   const { subject, subject_email, subject_name } = entry
   const [kind = '', id] = subject?.split(/:(.*)/s) ?? []
   if (kind === 'user') {
-    if (id === 'deleted' || id === undefined) return 'Deleted user'
+    if (id === 'deleted' || id === undefined) return t('Deleted user')
     return <Person id={id} email={subject_email} name={subject_name} />
   }
   if (id === undefined) return kind === '' ? '–' : kind
@@ -44,16 +45,16 @@ export function Subject({ entry }: { entry: AdminAuditEntry }) {
 }
 
 const KINDS: Readonly<Record<string, string>> = {
-  session: 'Session',
-  'api-key': 'API key',
-  passkey: 'Passkey',
-  purchase: 'Order',
-  product: 'Product',
-  discount: 'Discount',
-  contact: 'Message',
-  job: 'Job',
-  model: 'Model',
-  vendor: 'Vendor',
+  session: t('Session'),
+  'api-key': t('API key'),
+  passkey: t('Passkey'),
+  purchase: t('Order'),
+  product: t('Product'),
+  discount: t('Discount'),
+  contact: t('Message'),
+  job: t('Job'),
+  model: t('Model'),
+  vendor: t('Vendor'),
 }
 
 function SubjectLink({ kind, id }: { kind: string; id: string }) {

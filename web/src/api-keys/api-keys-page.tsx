@@ -7,6 +7,7 @@ import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Page } from '../components/page.tsx'
 import { RequireEntitlement } from '../components/require-entitlement.tsx'
+import { t } from '../language/text.ts'
 import { useUser } from '../session/user.ts'
 import { KeyTable } from './key-table.tsx'
 import { NewKey } from './new-key.tsx'
@@ -17,17 +18,17 @@ export function ApiKeysPage() {
   const [opened, { open, close }] = useDisclosure(false)
   return (
     <Page
-      title="API keys"
-      lead="Keys can call models and search your documents. They can’t change your account."
+      title={t('API keys')}
+      lead={t('Keys can call models and search your documents. They can’t change your account.')}
       actions={
         isGranted && (
           <Button leftSection={<IconPlus size={18} aria-hidden />} onClick={open}>
-            Create key
+            {t('Create key')}
           </Button>
         )
       }
     >
-      <RequireEntitlement entitlement="api_keys" what="API keys">
+      <RequireEntitlement entitlement="api_keys" what={t('API keys')}>
         <Keys />
         <NewKey opened={opened} onClose={close} />
       </RequireEntitlement>
@@ -39,12 +40,12 @@ function Keys() {
   const keys = useQuery(keysQuery)
   return (
     <Stack>
-      <section aria-label="Your keys">
+      <section aria-label={t('Your keys')}>
         <Loaded query={keys} skeleton={<Skeleton h={160} />}>
           {(list) =>
             list.length === 0 ? (
-              <Notice icon={IconKey} title="No API keys yet">
-                Create one key per program, so you can revoke each on its own.
+              <Notice icon={IconKey} title={t('No API keys yet')}>
+                {t('Create one key per program, so you can revoke each on its own.')}
               </Notice>
             ) : (
               <KeyTable keys={list} />

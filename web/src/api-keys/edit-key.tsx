@@ -6,6 +6,7 @@ import { keysQuery, queries } from '../api/queries.ts'
 import type { ApiKey } from '../api/types.ts'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 import { formatDay } from '../components/format.ts'
+import { t } from '../language/text.ts'
 import { KeyButtons, KeyFields } from './key-fields.tsx'
 import { describeLimits, diffKeySettings, readKeyForm } from './key-settings.ts'
 
@@ -21,7 +22,7 @@ export function EditKey({
 }) {
   const form = useForm({
     initialValues: readKeyForm(apiKey),
-    validate: { name: (name) => (name.trim() ? null : 'Enter a name') },
+    validate: { name: (name) => (name.trim() ? null : t('Enter a name')) },
   })
   const edit = useMutation({
     mutationFn: async (values: typeof form.values) => {
@@ -36,20 +37,20 @@ export function EditKey({
     onError: (problem) => setFieldErrors(form, problem),
   })
   return (
-    <Modal opened onClose={onClose} title="Edit key">
+    <Modal opened onClose={onClose} title={t('Edit key')}>
       <form onSubmit={form.onSubmit((values) => edit.mutate(values))}>
         <Stack>
           {isLive ? (
             <KeyFields
               form={form}
-              end={apiKey.expires_at && `expires ${formatDay(apiKey.expires_at)}`}
+              end={apiKey.expires_at && t('expires {0}', formatDay(apiKey.expires_at))}
               isOpen={describeLimits(apiKey).length > 0}
             />
           ) : (
-            <TextInput label="Name" data-autofocus {...form.getInputProps('name')} />
+            <TextInput label={t('Name')} data-autofocus {...form.getInputProps('name')} />
           )}
           <FormProblem problem={edit.error} fields={Object.keys(form.values)} />
-          <KeyButtons action="Save" isPending={edit.isPending} onClose={onClose} />
+          <KeyButtons action={t('Save')} isPending={edit.isPending} onClose={onClose} />
         </Stack>
       </form>
     </Modal>

@@ -6,6 +6,7 @@ import type { Call } from '../api/types.ts'
 import { describeFailure } from '../calls/failure-sentence.ts'
 import { formatCount, formatDuration, formatExactDollars } from '../components/format.ts'
 import { TextLink } from '../components/links.tsx'
+import { t } from '../language/text.ts'
 import classes from './first-call.module.css'
 
 /** Leaves most of the general rate limit to the rest of the app. */
@@ -42,8 +43,8 @@ export function WaitingForCall() {
     <div role="status" className={classes.box}>
       <Loader size={18} aria-hidden />
       <div>
-        <strong>Waiting for the first call…</strong>
-        <p>Run the example above. Its call appears here.</p>
+        <strong>{t('Waiting for the first call…')}</strong>
+        <p>{t('Run the example above. Its call appears here.')}</p>
       </div>
     </div>
   )
@@ -56,17 +57,21 @@ function Received({ call }: { call: Call }) {
     <>
       <Glyph size={20} aria-hidden />
       <div>
-        <strong>{isOk ? 'First call received' : 'First call received, but it failed'}</strong>
+        <strong>{isOk ? t('First call received') : t('First call received, but it failed')}</strong>
         <p>
-          {call.model} · {formatDuration(call.latency_ms)} ·{' '}
-          {formatCount(call.prompt_tokens + call.completion_tokens)} tokens ·{' '}
-          {formatExactDollars(call.cost_usd)}
+          {t(
+            '{0} · {1} · {2} tokens · {3}',
+            call.model,
+            formatDuration(call.latency_ms),
+            formatCount(call.prompt_tokens + call.completion_tokens),
+            formatExactDollars(call.cost_usd),
+          )}
         </p>
         {call.error_code && (
           <p>
             {call.error_detail ?? describeFailure(call.error_code)}{' '}
             <TextLink to="/errors" hash={call.error_code} target="_blank">
-              About this error
+              {t('About this error')}
             </TextLink>
           </p>
         )}

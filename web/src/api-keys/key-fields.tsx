@@ -15,10 +15,11 @@ import { useDisclosure } from '@mantine/hooks'
 import { IconChevronDown, IconChevronUp } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { modelsQuery } from '../api/queries.ts'
+import { t } from '../language/text.ts'
 import { type KeyForm, PERIODS, SCOPES, WINDOWS } from './key-settings.ts'
 
 const LIFETIMES = [
-  { value: '0', label: 'Never' },
+  { value: '0', label: t('Never') },
   { value: '7', label: '7 days' },
   { value: '30', label: '30 days' },
   { value: '90', label: '90 days' },
@@ -38,14 +39,16 @@ export function KeyFields({ form, end, isOpen }: KeyFieldsProps) {
   return (
     <>
       <TextInput
-        label="Name"
-        description="For example “laptop” or “website”"
+        label={t('Name')}
+        description={t('For example “laptop” or “website”')}
         data-autofocus
         {...form.getInputProps('name')}
       />
       <Select
-        label="Expires"
-        data={end === null ? LIFETIMES : [{ value: '', label: `No change: ${end}` }, ...LIFETIMES]}
+        label={t('Expires')}
+        data={
+          end === null ? LIFETIMES : [{ value: '', label: t('No change: {0}', end) }, ...LIFETIMES]
+        }
         {...form.getInputProps('days')}
       />
       <div>
@@ -62,7 +65,7 @@ export function KeyFields({ form, end, isOpen }: KeyFieldsProps) {
             )
           }
         >
-          Limits
+          {t('Limits')}
         </Button>
         <Collapse expanded={opened} keepMounted={false}>
           <Limits form={form} />
@@ -76,14 +79,16 @@ function Limits({ form }: Pick<KeyFieldsProps, 'form'>) {
   const models = useQuery(modelsQuery)
   const { seconds } = form.values
   const isListed = WINDOWS.some(({ value }) => value === seconds)
-  const windows = isListed ? WINDOWS : [...WINDOWS, { value: seconds, label: `${seconds} seconds` }]
+  const windows = isListed
+    ? WINDOWS
+    : [...WINDOWS, { value: seconds, label: t('{0} seconds', seconds) }]
   return (
     <Stack pt="xs">
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
         <NumberInput
-          label="Spending limit"
-          description="In US dollars"
-          placeholder="No limit"
+          label={t('Spending limit')}
+          description={t('In US dollars')}
+          placeholder={t('No limit')}
           prefix="$"
           min={0.01}
           max={1_000_000}
@@ -92,15 +97,15 @@ function Limits({ form }: Pick<KeyFieldsProps, 'form'>) {
           {...form.getInputProps('limitUsd')}
         />
         <Select
-          label="Limit period"
-          description="In UTC"
+          label={t('Limit period')}
+          description={t('In UTC')}
           data={PERIODS}
           {...form.getInputProps('period')}
         />
         <NumberInput
-          label="Rate limit"
-          description="Calls"
-          placeholder="No limit"
+          label={t('Rate limit')}
+          description={t('Calls')}
+          placeholder={t('No limit')}
           min={1}
           max={1_000_000}
           allowDecimal={false}
@@ -109,15 +114,15 @@ function Limits({ form }: Pick<KeyFieldsProps, 'form'>) {
           {...form.getInputProps('requests')}
         />
         <Select
-          label="Rate period"
-          description="Rolling window"
+          label={t('Rate period')}
+          description={t('Rolling window')}
           data={windows}
           {...form.getInputProps('seconds')}
         />
       </SimpleGrid>
       <NumberInput
-        label="Tokens per month"
-        placeholder="No limit"
+        label={t('Tokens per month')}
+        placeholder={t('No limit')}
         min={1}
         allowDecimal={false}
         thousandSeparator=" "
@@ -126,26 +131,26 @@ function Limits({ form }: Pick<KeyFieldsProps, 'form'>) {
       />
       <MultiSelect
         size="md"
-        label="Permissions"
-        placeholder={form.values.scopes.length === 0 ? 'All permissions' : ''}
+        label={t('Permissions')}
+        placeholder={form.values.scopes.length === 0 ? t('All permissions') : ''}
         data={SCOPES}
         clearable
         {...form.getInputProps('scopes')}
       />
       <TagsInput
         size="md"
-        label="Models"
-        description="For example gpt-* or groq/*. Press Enter after each."
-        placeholder={form.values.models.length === 0 ? 'All models in your plan' : ''}
+        label={t('Models')}
+        description={t('For example gpt-* or groq/*. Press Enter after each.')}
+        placeholder={form.values.models.length === 0 ? t('All models in your plan') : ''}
         data={[...new Set(models.data?.models.map(({ id }) => id))]}
         limit={8}
         {...form.getInputProps('models')}
       />
       <TagsInput
         size="md"
-        label="Allowed IPs"
-        description="For example 203.0.113.7 or 10.0.0.0/8. Press Enter after each."
-        placeholder={form.values.addresses.length === 0 ? 'Any IP' : ''}
+        label={t('Allowed IPs')}
+        description={t('For example 203.0.113.7 or 10.0.0.0/8. Press Enter after each.')}
+        placeholder={form.values.addresses.length === 0 ? t('Any IP') : ''}
         {...form.getInputProps('addresses')}
       />
     </Stack>
@@ -164,7 +169,7 @@ export function KeyButtons({
   return (
     <Group justify="flex-end">
       <Button variant="default" onClick={onClose}>
-        Cancel
+        {t('Cancel')}
       </Button>
       <Button type="submit" loading={isPending}>
         {action}

@@ -1,6 +1,8 @@
 // Converts a key's settings between the form, the API and the list.
+
 import type { ApiKey, ApiKeyChange, KeyScope } from '../api/types.ts'
 import { formatCompact, formatCount, formatDollars } from '../components/format.ts'
+import { t } from '../language/text.ts'
 
 /** Empty: no limit of this kind. */
 export type KeyForm = {
@@ -18,21 +20,21 @@ export type KeyForm = {
 }
 
 export const SCOPES: { value: KeyScope; label: string }[] = [
-  { value: 'ai', label: 'Models' },
-  { value: 'rag', label: 'Documents' },
-  { value: 'rag:read', label: 'Documents (read only)' },
-  { value: 'usage', label: 'Usage' },
+  { value: 'ai', label: t('Models') },
+  { value: 'rag', label: t('Documents') },
+  { value: 'rag:read', label: t('Documents (read only)') },
+  { value: 'usage', label: t('Usage') },
 ]
 export const PERIODS = [
-  { value: 'day', label: 'per day' },
-  { value: 'week', label: 'per week' },
-  { value: 'month', label: 'per month' },
+  { value: 'day', label: t('per day') },
+  { value: 'week', label: t('per week') },
+  { value: 'month', label: t('per month') },
 ]
 export const WINDOWS = [
-  { value: '1', label: 'per second' },
-  { value: '60', label: 'per minute' },
-  { value: '3600', label: 'per hour' },
-  { value: '86400', label: 'per day' },
+  { value: '1', label: t('per second') },
+  { value: '60', label: t('per minute') },
+  { value: '3600', label: t('per hour') },
+  { value: '86400', label: t('per day') },
 ]
 
 export const NEW_KEY: KeyForm = {
@@ -109,16 +111,20 @@ export function describeLimits(key: ApiKey): string[] {
     list.find((one) => one.value === value)?.label
   return [
     ...(budget ? [`${formatDollars(budget.limit_usd)} ${findLabel(PERIODS, budget.period)}`] : []),
-    ...(tokens === undefined ? [] : [`${formatCompact(tokens)} tokens per month`]),
+    ...(tokens === undefined ? [] : [t('{0} tokens per month', formatCompact(tokens))]),
     ...(rate
       ? [
-          `${formatCount(rate.requests)} calls ${findLabel(WINDOWS, `${rate.seconds}`) ?? `in ${rate.seconds} s`}`,
+          t(
+            '{0} calls {1}',
+            formatCount(rate.requests),
+            findLabel(WINDOWS, `${rate.seconds}`) ?? t('in {0} s', rate.seconds),
+          ),
         ]
       : []),
     ...(scopes ? [scopes.map(formatScope).join(' and ')] : []),
-    ...(models ? [models.length > 2 ? `${models.length} models` : models.join(', ')] : []),
+    ...(models ? [models.length > 2 ? t('{0} models', models.length) : models.join(', ')] : []),
     ...(addresses
-      ? [addresses.length > 1 ? `${addresses.length} networks` : `from ${addresses[0]}`]
+      ? [addresses.length > 1 ? t('{0} networks', addresses.length) : t('from {0}', addresses[0])]
       : []),
   ]
 }

@@ -9,6 +9,8 @@ import { formatAge, formatDay, formatTime } from '../components/format.ts'
 import { Menu } from '../components/menu.tsx'
 import { useReturnFocus } from '../components/return-focus.ts'
 import { ScrollX } from '../components/scroll-x.tsx'
+import { rich } from '../language/rich.ts'
+import { t } from '../language/text.ts'
 import { EditKey } from './edit-key.tsx'
 import { describeLimits } from './key-settings.ts'
 import { RotateKey } from './rotate-key.tsx'
@@ -24,16 +26,16 @@ export function KeyTable({ keys }: { keys: ApiKey[] }) {
   }
   return (
     <>
-      <ScrollX label="Keys">
+      <ScrollX label={t('Keys')}>
         <Table verticalSpacing="sm" miw={{ base: 0, sm: 560 }}>
           <Table.Thead>
             <Table.Tr>
-              <Table.Th>Name</Table.Th>
-              <Table.Th>Key</Table.Th>
-              <Table.Th visibleFrom="sm">Last used</Table.Th>
-              <Table.Th visibleFrom="sm">Expires</Table.Th>
+              <Table.Th>{t('Name')}</Table.Th>
+              <Table.Th>{t('Key')}</Table.Th>
+              <Table.Th visibleFrom="sm">{t('Last used')}</Table.Th>
+              <Table.Th visibleFrom="sm">{t('Expires')}</Table.Th>
               <Table.Th w={60}>
-                <VisuallyHidden>Actions</VisuallyHidden>
+                <VisuallyHidden>{t('Actions')}</VisuallyHidden>
               </Table.Th>
             </Table.Tr>
           </Table.Thead>
@@ -47,8 +49,10 @@ export function KeyTable({ keys }: { keys: ApiKey[] }) {
                   <KeyState apiKey={key} />
                   <KeyLimits apiKey={key} />
                   <Text c="dimmed" size="sm" hiddenFrom="sm">
-                    {key.last_used_at ? `Used ${formatAge(key.last_used_at)}` : 'Never used'}
-                    {key.expires_at && `, expires ${formatDay(key.expires_at)}`}
+                    {key.last_used_at
+                      ? t('Used {0}', formatAge(key.last_used_at))
+                      : t('Never used')}
+                    {key.expires_at && t(', expires {0}', formatDay(key.expires_at))}
                   </Text>
                 </Table.Td>
                 <Table.Td className="mono">{key.key_prefix}…</Table.Td>
@@ -56,18 +60,18 @@ export function KeyTable({ keys }: { keys: ApiKey[] }) {
                   visibleFrom="sm"
                   title={key.last_used_at ? formatTime(key.last_used_at) : undefined}
                 >
-                  {key.last_used_at ? formatAge(key.last_used_at) : 'Never'}
+                  {key.last_used_at ? formatAge(key.last_used_at) : t('Never')}
                 </Table.Td>
                 <Table.Td visibleFrom="sm">
-                  {key.expires_at ? formatDay(key.expires_at) : 'Never'}
+                  {key.expires_at ? formatDay(key.expires_at) : t('Never')}
                 </Table.Td>
                 <Table.Td>
                   <Menu
-                    label={`Actions for ${key.name}`}
+                    label={t('Actions for {0}', key.name)}
                     button={(target) => (
                       <ActionIcon
                         {...target}
-                        aria-label={`Actions for ${key.name}`}
+                        aria-label={t('Actions for {0}', key.name)}
                         onClick={(event) => focus.remember(event.currentTarget)}
                       >
                         <IconDots size={20} aria-hidden />
@@ -75,15 +79,15 @@ export function KeyTable({ keys }: { keys: ApiKey[] }) {
                     )}
                     groups={[
                       [
-                        { label: 'Edit', icon: IconPencil, onSelect: () => setToEdit(key) },
+                        { label: t('Edit'), icon: IconPencil, onSelect: () => setToEdit(key) },
                         {
-                          label: 'Rotate',
+                          label: t('Rotate'),
                           icon: IconRotate,
                           disabled: !key.is_active,
                           onSelect: () => setToRotate(key),
                         },
                         {
-                          label: 'Revoke',
+                          label: t('Revoke'),
                           icon: IconTrash,
                           disabled: !key.is_active,
                           isDangerous: true,
@@ -109,16 +113,18 @@ export function KeyTable({ keys }: { keys: ApiKey[] }) {
       <Confirm
         opened={toRevoke !== null}
         onClose={() => close(setToRevoke)}
-        title="Revoke this key?"
-        action="Revoke"
+        title={t('Revoke this key?')}
+        action={t('Revoke')}
         onConfirm={async () => {
           if (toRevoke)
             await api.delete('/api/api-keys/{key_id}', undefined, { path: { key_id: toRevoke.id } })
           await queries.invalidateQueries({ queryKey: keysQuery.queryKey })
         }}
       >
-        Programs that use <b>{toRevoke?.name}</b> stop working immediately. You can’t undo this. Its
-        usage history is kept.
+        {rich(
+          'Programs that use {0} stop working immediately. You can’t undo this. Its usage history is kept.',
+          <b>{toRevoke?.name}</b>,
+        )}
       </Confirm>
     </>
   )

@@ -6,6 +6,7 @@ import { api } from '../api/client.ts'
 import { keysQuery, queries } from '../api/queries.ts'
 import type { ApiKeyCreated } from '../api/types.ts'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
+import { t } from '../language/text.ts'
 import { KeyButtons, KeyFields } from './key-fields.tsx'
 import { buildKeySettings, NEW_KEY } from './key-settings.ts'
 import { ShownKey } from './shown-key.tsx'
@@ -25,7 +26,7 @@ export function NewKey({ opened, onClose, onCreated }: NewKeyProps) {
   const [createdKey, setCreatedKey] = useState<ApiKeyCreated | null>(null)
   const form = useForm({
     initialValues: NEW_KEY,
-    validate: { name: (name) => (name.trim() ? null : 'Enter a name') },
+    validate: { name: (name) => (name.trim() ? null : t('Enter a name')) },
   })
   const createKey = useMutation({
     mutationFn: (values: typeof form.values) =>
@@ -44,7 +45,7 @@ export function NewKey({ opened, onClose, onCreated }: NewKeyProps) {
       <Modal
         opened={opened}
         onClose={() => undefined}
-        title={`New API key “${createdKey.name}”`}
+        title={t('New API key “{0}”', createdKey.name)}
         closeOnClickOutside={false}
         closeOnEscape={false}
         withCloseButton={false}
@@ -61,12 +62,12 @@ export function NewKey({ opened, onClose, onCreated }: NewKeyProps) {
     )
   }
   return (
-    <Modal opened={opened} onClose={onClose} title="Create API key">
+    <Modal opened={opened} onClose={onClose} title={t('Create API key')}>
       <form onSubmit={form.onSubmit((values) => createKey.mutate(values))}>
         <Stack>
           <KeyFields form={form} end={null} isOpen={false} />
           <FormProblem problem={createKey.error} fields={Object.keys(form.values)} />
-          <KeyButtons action="Create key" isPending={createKey.isPending} onClose={onClose} />
+          <KeyButtons action={t('Create key')} isPending={createKey.isPending} onClose={onClose} />
         </Stack>
       </form>
     </Modal>

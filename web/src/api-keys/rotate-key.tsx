@@ -5,13 +5,14 @@ import { api } from '../api/client.ts'
 import { keysQuery, queries } from '../api/queries.ts'
 import type { ApiKey } from '../api/types.ts'
 import { FormProblem } from '../components/form-problem.tsx'
+import { t } from '../language/text.ts'
 import { ShownKey } from './shown-key.tsx'
 
 const GRACE_PERIODS = [
-  { value: '0', label: 'Immediately' },
-  { value: '3600', label: 'In 1 hour' },
-  { value: '86400', label: 'In 1 day' },
-  { value: '604800', label: 'In 1 week' },
+  { value: '0', label: t('Immediately') },
+  { value: '3600', label: t('In 1 hour') },
+  { value: '86400', label: t('In 1 day') },
+  { value: '604800', label: t('In 1 week') },
 ]
 
 /**
@@ -35,7 +36,7 @@ export function RotateKey({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => 
       <Modal
         opened
         onClose={() => undefined}
-        title={`New secret for “${apiKey.name}”`}
+        title={t('New secret for “{0}”', apiKey.name)}
         closeOnClickOutside={false}
         closeOnEscape={false}
         withCloseButton={false}
@@ -46,11 +47,13 @@ export function RotateKey({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => 
     )
   }
   return (
-    <Modal opened onClose={onClose} title={`Rotate “${apiKey.name}”?`}>
+    <Modal opened onClose={onClose} title={t('Rotate “{0}”?', apiKey.name)}>
       <Stack>
-        <Text>The key gets a new secret. Its name, limits and usage history stay the same.</Text>
+        <Text>
+          {t('The key gets a new secret. Its name, limits and usage history stay the same.')}
+        </Text>
         <Select
-          label="Old key expires"
+          label={t('Old key expires')}
           data={GRACE_PERIODS}
           value={grace}
           onChange={(value) => value !== null && setGrace(value)}
@@ -59,10 +62,10 @@ export function RotateKey({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => 
         <FormProblem problem={rotate.error} />
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
-            Cancel
+            {t('Cancel')}
           </Button>
           <Button loading={rotate.isPending} onClick={() => rotate.mutate()}>
-            Rotate
+            {t('Rotate')}
           </Button>
         </Group>
       </Stack>

@@ -1,3 +1,4 @@
+import { t } from '../language/text.ts'
 /** `place`: the file or settings page that the snippet belongs in. */
 export type Snippet = { id: string; name: string; place?: string; text: string }
 export type SnippetGroup = { group: string; snippets: Snippet[] }
@@ -8,9 +9,9 @@ type Service = { origin: string; model: string; key: string; brand: string }
 /** Builds examples with the service's address, one of its models, and the given key. */
 export function snippetGroups(service: Service): SnippetGroup[] {
   return [
-    { group: 'Programs', snippets: programs(service) },
-    { group: 'Agents', snippets: agents(service) },
-    { group: 'Your documents', snippets: documents(service) },
+    { group: t('Programs'), snippets: programs(service) },
+    { group: t('Agents'), snippets: agents(service) },
+    { group: t('Your documents'), snippets: documents(service) },
   ]
 }
 
@@ -132,7 +133,7 @@ wire_api = "responses"`,
     {
       id: 'cline',
       name: 'Cline',
-      place: 'Settings › API Provider › OpenAI Compatible',
+      place: t('Settings › API Provider › OpenAI Compatible'),
       text: `Base URL   ${origin}/v1
 API Key    ${key}
 Model ID   ${model}`,
@@ -159,7 +160,7 @@ function documents({ origin, key, brand }: Service): Snippet[] {
   return [
     {
       id: 'ask',
-      name: 'Query with curl',
+      name: t('Query with curl'),
       text: `curl ${origin}/api/rag/query \\
   -H "Authorization: Bearer ${key}" \\
   -H "Content-Type: application/json" \\
@@ -167,8 +168,8 @@ function documents({ origin, key, brand }: Service): Snippet[] {
     },
     {
       id: 'mcp',
-      name: 'MCP clients',
-      place: 'mcp.json, or .mcp.json of a project',
+      name: t('MCP clients'),
+      place: t('mcp.json, or .mcp.json of a project'),
       text: `{
   "mcpServers": {
     "${buildSlug(brand)}": {
@@ -181,7 +182,7 @@ function documents({ origin, key, brand }: Service): Snippet[] {
     },
     {
       id: 'mcp-claude-code',
-      name: 'MCP in Claude Code',
+      name: t('MCP in Claude Code'),
       text: `claude mcp add --transport http ${buildSlug(brand)} ${origin}/mcp \\
   --header "Authorization: Bearer ${key}"`,
     },

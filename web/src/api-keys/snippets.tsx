@@ -4,6 +4,8 @@ import { Fragment, type ReactNode, useState } from 'react'
 import { modelsQuery } from '../api/queries.ts'
 import { BRAND } from '../components/brand.ts'
 import { CopyIcon } from '../components/copy.tsx'
+import { rich } from '../language/rich.ts'
+import { t } from '../language/text.ts'
 import { snippetGroups } from './snippet-text.ts'
 import classes from './snippets.module.css'
 
@@ -12,11 +14,12 @@ export function Snippets() {
   return (
     <Card component="section" aria-labelledby="snippets">
       <Title order={2} fz="h3" id="snippets">
-        Use a key
+        {t('Use a key')}
       </Title>
       <Text c="dimmed" size="sm" mb="sm">
-        OpenAI and Anthropic clients work with every vendor’s models: change their base URL to this
-        service.
+        {t(
+          'OpenAI and Anthropic clients work with every vendor’s models: change their base URL to this service.',
+        )}
       </Text>
       <SnippetChoice />
     </Card>
@@ -48,7 +51,7 @@ export function SnippetChoice({ apiKey = PLACEHOLDER }: { apiKey?: string }) {
   return (
     <>
       <Select
-        label="Client"
+        label={t('Client')}
         maw={320}
         allowDeselect={false}
         data={groups.map((one) => ({
@@ -69,13 +72,15 @@ export function SnippetChoice({ apiKey = PLACEHOLDER }: { apiKey?: string }) {
           <code>{markPlaceholder(text)}</code>
         </pre>
         <div className={classes.copy}>
-          <CopyIcon value={text} what={`the ${name} example`} />
+          <CopyIcon value={text} what={t('the {0} example', name)} />
         </div>
       </div>
       {apiKey === PLACEHOLDER && (
         <Text size="sm" mt="xs">
-          Replace <mark>{PLACEHOLDER}</mark> with your API key before you run this. We show a key
-          only once, when you create it.
+          {rich(
+            'Replace {0} with your API key before you run this. We show a key only once, when you create it.',
+            <mark>{PLACEHOLDER}</mark>,
+          )}
         </Text>
       )}
     </>

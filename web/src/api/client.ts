@@ -3,6 +3,7 @@
  * every failure. A session that cannot be renewed ends, and the router opens the sign-in page.
  * When the service requires a fresh sign-in, a dialog asks for it and the request is repeated.
  */
+import { t } from '../language/text.ts'
 import { session } from '../session/browser-session.ts'
 import { freshSignIn } from '../session/fresh-sign-in.ts'
 import {
@@ -76,7 +77,7 @@ async function fetchWithSession(
   const token = options.anonymous ? null : await session.token()
   // Nobody is signed in, so the service would reply 401.
   if (token === null && !options.anonymous)
-    throw new ApiProblem(401, 'You are signed out. Sign in again', { code: 'unauthenticated' })
+    throw new ApiProblem(401, t('You are signed out. Sign in again'), { code: 'unauthenticated' })
 
   let response = await send(method, address, options, token)
 

@@ -1,4 +1,6 @@
 import type { ProblemCode } from '#app/problems.ts'
+import { translateProblem } from '../language/problem-text.ts'
+import { t } from '../language/text.ts'
 import type { Challenge } from './proof.ts'
 import type { Issue } from './types.ts'
 
@@ -73,7 +75,11 @@ export function parseProblem(
   // Internal errors have no useful sentence, and replies without a code come from a proxy.
   const isForPeople =
     typeof detail === 'string' && more.code !== null && more.code !== 'internal_error'
-  return new ApiProblem(status, isForPeople ? detail : describeStatus(status), more)
+  return new ApiProblem(
+    status,
+    isForPeople ? translateProblem(more.code ?? '', detail) : describeStatus(status),
+    more,
+  )
 }
 
 type Fields = { detail?: unknown; code?: unknown; reason?: unknown; challenge?: unknown }
@@ -91,7 +97,7 @@ export function parseCode(code: unknown): ProblemCode | null {
 }
 
 export function createOfflineProblem(): ApiProblem {
-  return new ApiProblem(0, 'Can’t reach the service. Check your connection and try again.')
+  return new ApiProblem(0, t('Can’t reach the service. Check your connection and try again.'))
 }
 
 /**
@@ -111,14 +117,15 @@ export function fieldErrors(problem: unknown): Record<string, string> {
 
 /** Returns the message for people, with the seconds to wait or the request ID. */
 export function formatProblem(problem: unknown): string {
-  if (!(problem instanceof ApiProblem)) return 'Something went wrong on this page. Reload it.'
+  if (!(problem instanceof ApiProblem)) return t('Something went wrong on this page. Reload it.')
   if (problem.status === 429 && problem.retryAfterS !== null) {
-    return `${endSentence(problem.message)} Try again in ${problem.retryAfterS} s.`
+    return t('{0} Try again in {1} s.', endSentence(problem.message), problem.retryAfterS)
   }
-  const quote = problem.status >= 500 && problem.requestId ? ` (Request ${problem.requestId})` : ''
+  const quote =
+    problem.status >= 500 && problem.requestId ? t(' (Request {0})', problem.requestId) : ''
   // The service's sentence is for programs: it names the vendor and the retry rule.
   if (problem.status >= 502 && problem.code?.startsWith('vendor_')) {
-    return `The model did not respond. Try again in a moment.${quote}`
+    return t('The model did not respond. Try again in a moment.{0}', quote)
   }
   return `${endSentence(problem.message)}${quote}`
 }
@@ -143,9 +150,9 @@ function parseRetryDelay(header: string | null): number | null {
 }
 
 function describeStatus(status: number): string {
-  if (status === 404) return 'Not found'
-  if (status === 413) return 'The request is too large'
-  if (status === 429) return 'Too many requests'
-  if (status >= 500) return 'Something went wrong on our side. Try again in a moment'
-  return 'The request was rejected'
+  if (status === 404) return t('Not found')
+  if (status === 413) return t('The request is too large')
+  if (status === 429) return t('Too many requests')
+  if (status >= 500) return t('Something went wrong on our side. Try again in a moment')
+  return t('The request was rejected')
 }

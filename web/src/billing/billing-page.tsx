@@ -7,6 +7,7 @@ import { FormProblem } from '../components/form-problem.tsx'
 import { formatMoney } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
+import { t, translate } from '../language/text.ts'
 import { AllowanceCard } from '../usage/allowance-card.tsx'
 import { ChangePlan } from './change-plan.tsx'
 import { Invoices } from './invoices.tsx'
@@ -20,7 +21,7 @@ import { usePlans } from './use-plans.ts'
 export function BillingPage() {
   const subscription = useQuery({ ...subscriptionQuery, staleTime: 0 })
   return (
-    <Page title="Billing" lead="Your plan, allowance and invoices.">
+    <Page title={t('Billing')} lead={t('Your plan, allowance and invoices.')}>
       <Stack>
         <Loaded query={subscription} skeleton={<Skeleton h={180} />}>
           {(data) => <SubscriptionCard subscription={data} />}
@@ -49,7 +50,7 @@ function SubscriptionCard({ subscription }: { subscription: Subscription }) {
         <div>
           <Group gap="xs">
             <Title order={2} fz="h3" id="plan">
-              {planName(plans, readPlan(subscription))} plan
+              {t('{0} plan', planName(plans, readPlan(subscription)))}
             </Title>
             <Badge color={color}>{word}</Badge>
           </Group>
@@ -89,7 +90,7 @@ function PendingCheckout({ subscription }: { subscription: Subscription }) {
       {pending.isToConfirm && (
         <Box mt="sm">
           <ProcessorButton variant="default" open={() => openPayment('checkout')}>
-            Confirm payment
+            {t('Confirm payment')}
           </ProcessorButton>
         </Box>
       )}
@@ -107,15 +108,20 @@ function DealOffer({ deal, name, running }: DealOfferProps) {
     <Alert
       color="pine"
       mt="md"
-      title={`${name} for ${formatMoney(deal.amount, deal.currency)} per ${deal.interval}`}
+      title={t(
+        '{0} for {1} per {2}',
+        name,
+        formatMoney(deal.amount, deal.currency),
+        translate(deal.interval),
+      )}
     >
-      This price is for you only.
+      {t('This price is for you only.')}
       <Box mt="sm">
         <Button
           loading={checkout.isPending || checkout.isSuccess}
           onClick={() => (running ? open() : checkout.mutate())}
         >
-          Accept offer
+          {t('Accept offer')}
         </Button>
       </Box>
       {checkout.isError && <FormProblem problem={checkout.error} />}

@@ -6,6 +6,7 @@ import type { ChangePreview } from '../api/types.ts'
 import { FormProblem } from '../components/form-problem.tsx'
 import { formatDay, formatMoney } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
+import { t } from '../language/text.ts'
 import { ChangeCosts, readStart } from './change-preview.tsx'
 import { storeSubscription } from './plan-actions.tsx'
 import { openCheckout } from './processor.ts'
@@ -32,7 +33,7 @@ export function ChangePlan({ priceId, name, opened, onClose }: ChangePlanProps) 
     },
   })
   return (
-    <Modal opened={opened} onClose={onClose} title={`Change to ${name}`}>
+    <Modal opened={opened} onClose={onClose} title={t('Change to {0}', name)}>
       <Loaded query={preview} skeleton={<Skeleton h={120} />}>
         {(data) => (
           <>
@@ -46,12 +47,12 @@ export function ChangePlan({ priceId, name, opened, onClose }: ChangePlanProps) 
             )}
             <Group justify="flex-end" mt="lg">
               <Button variant="default" onClick={onClose} data-autofocus>
-                Cancel
+                {t('Cancel')}
               </Button>
               <Button loading={change.isPending} onClick={() => change.mutate(data.proration_at)}>
                 {data.due_now > 0
-                  ? `Pay ${formatMoney(data.due_now, data.currency)} and change plan`
-                  : 'Change plan'}
+                  ? t('Pay {0} and change plan', formatMoney(data.due_now, data.currency))
+                  : t('Change plan')}
               </Button>
             </Group>
           </>
@@ -70,14 +71,14 @@ function AtCheckout({ priceId }: { priceId: string }) {
   return (
     <>
       <Text size="sm" my="xs">
-        Your bank may ask you to confirm. Unused time is credited to your next invoices.
+        {t('Your bank may ask you to confirm. Unused time is credited to your next invoices.')}
       </Text>
       <Button
         variant="default"
         loading={checkout.isPending || checkout.isSuccess}
         onClick={() => checkout.mutate()}
       >
-        Go to checkout
+        {t('Go to checkout')}
       </Button>
       {checkout.isError && <FormProblem problem={checkout.error} />}
     </>
@@ -90,8 +91,8 @@ function Due({ preview, name }: { preview: ChangePreview; name: string }) {
     <>
       <Text>
         {start
-          ? `You keep your current plan until ${formatDay(start)}. ${name} starts then.`
-          : `${name} starts immediately.`}
+          ? t('You keep your current plan until {0}. {1} starts then.', formatDay(start), name)
+          : t('{0} starts immediately.', name)}
       </Text>
       <ChangeCosts preview={preview} />
     </>

@@ -1,6 +1,7 @@
 import { Table, Text } from '@mantine/core'
 import type { ChangePreview } from '../api/types.ts'
 import { formatDay, formatMoney } from '../components/format.ts'
+import { t } from '../language/text.ts'
 
 /** Returns the instant at which a smaller plan begins; null when the change begins at once. */
 export function readStart({ takes_effect }: ChangePreview): string | null {
@@ -22,21 +23,19 @@ export function ChangeCosts({ preview }: { preview: ChangePreview }) {
             </Table.Tr>
           ))}
           <Table.Tr>
-            <Table.Th>Due now</Table.Th>
+            <Table.Th>{t('Due now')}</Table.Th>
             <Table.Th ta="right">{formatMoney(now, currency)}</Table.Th>
           </Table.Tr>
           {later !== null && laterAt !== null && (
             <Table.Tr>
-              <Table.Td>
-                From {formatDay(laterAt)}, every {interval}
-              </Table.Td>
+              <Table.Td>{t('From {0}, every {1}', formatDay(laterAt), interval)}</Table.Td>
               <Table.Td ta="right">{formatMoney(later, currency)}</Table.Td>
             </Table.Tr>
           )}
         </Table.Tbody>
       </Table>
       <Text c="dimmed" size="sm" mt="xs">
-        Later amounts exclude discounts and taxes.
+        {t('Later amounts exclude discounts and taxes.')}
       </Text>
     </>
   )

@@ -4,6 +4,8 @@ import { invoicesQuery } from '../api/queries.ts'
 import type { Invoice } from '../api/types.ts'
 import { formatDay, formatMoney } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
+import { rich } from '../language/rich.ts'
+import { t } from '../language/text.ts'
 
 const COLORS: Record<string, string> = { paid: 'pine', open: 'red' }
 
@@ -13,22 +15,22 @@ export function Invoices() {
   return (
     <section aria-labelledby="invoices">
       <Title order={2} fz="h3" id="invoices" mb="sm">
-        Invoices
+        {t('Invoices')}
       </Title>
       <Loaded query={invoices} skeleton={<Skeleton h={80} />}>
         {({ invoices }) =>
           invoices.length === 0 ? (
-            <Text c="dimmed">No invoices yet.</Text>
+            <Text c="dimmed">{t('No invoices yet.')}</Text>
           ) : (
             <Table.ScrollContainer minWidth={560}>
               <Table>
                 <Table.Thead>
                   <Table.Tr>
-                    <Table.Th>Date</Table.Th>
-                    <Table.Th>Description</Table.Th>
-                    <Table.Th>Status</Table.Th>
-                    <Table.Th ta="right">Total</Table.Th>
-                    <Table.Th ta="right">Invoice</Table.Th>
+                    <Table.Th>{t('Date')}</Table.Th>
+                    <Table.Th>{t('Description')}</Table.Th>
+                    <Table.Th>{t('Status')}</Table.Th>
+                    <Table.Th ta="right">{t('Total')}</Table.Th>
+                    <Table.Th ta="right">{t('Invoice')}</Table.Th>
                   </Table.Tr>
                 </Table.Thead>
                 <Table.Tbody>
@@ -58,12 +60,12 @@ function InvoiceRow({ invoice }: { invoice: Invoice }) {
       <Table.Td ta="right">
         {status === 'open' && payUrl !== null && (
           <Anchor href={payUrl} mr="sm">
-            Pay<span hidden> invoice {number}</span>
+            {rich('Pay{0}', <span hidden> {t('invoice {0}', number)}</span>)}
           </Anchor>
         )}
         {pdfUrl !== null && (
-          <Anchor href={pdfUrl} aria-label={`PDF of invoice ${number ?? ''}`}>
-            PDF
+          <Anchor href={pdfUrl} aria-label={t('PDF of invoice {0}', number ?? '')}>
+            {t('PDF')}
           </Anchor>
         )}
       </Table.Td>

@@ -3,6 +3,7 @@ import { useMutation } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import { formatProblem } from '../api/problem.ts'
 import type { Subscription } from '../api/types.ts'
+import { t } from '../language/text.ts'
 import { storeSubscription } from './plan-actions.tsx'
 
 /** Opt-in for marketing emails. Emails about the plan and payments are always sent. */
@@ -12,10 +13,12 @@ export function Offers({ subscription }: { subscription: Subscription }) {
     onSuccess: storeSubscription,
   })
   return (
-    <Card component="section" aria-label="Email offers">
+    <Card component="section" aria-label={t('Email offers')}>
       <Switch
-        label="Email offers"
-        description="Occasional offers, for example when a plan ends. We’ll always email you about your plan and payments."
+        label={t('Email offers')}
+        description={t(
+          'Occasional offers, for example when a plan ends. We’ll always email you about your plan and payments.',
+        )}
         checked={save.isPending ? save.variables : subscription.offers_by_mail}
         onChange={(event) => save.mutate(event.currentTarget.checked)}
       />

@@ -9,6 +9,7 @@ import { queries, subscriptionQuery, userQuery } from '../api/queries.ts'
 import type { Subscription } from '../api/types.ts'
 import { Confirm } from '../components/confirm.tsx'
 import { LinkButton } from '../components/links.tsx'
+import { t } from '../language/text.ts'
 import { openPayment, openPortal } from './processor.ts'
 import type { BillingAction } from './state.ts'
 
@@ -29,71 +30,72 @@ function PlanAction({ action, isFirst }: { action: BillingAction; isFirst: boole
     case 'subscribe':
       return (
         <LinkButton to="/pricing" variant={variant}>
-          See plans
+          {t('See plans')}
         </LinkButton>
       )
     case 'change':
       return (
         <LinkButton to="/pricing" variant="default">
-          Change plan
+          {t('Change plan')}
         </LinkButton>
       )
     case 'pay':
       return (
         <ProcessorButton variant={variant} open={() => openPayment()}>
-          Pay now
+          {t('Pay now')}
         </ProcessorButton>
       )
     case 'confirm':
       return (
         <ProcessorButton variant={variant} open={() => openPayment()}>
-          Confirm payment
+          {t('Confirm payment')}
         </ProcessorButton>
       )
     case 'card':
       return (
         <ProcessorButton variant={variant} open={() => openPortal('card')}>
-          Change card
+          {t('Change card')}
         </ProcessorButton>
       )
     case 'cancel':
       return (
         <ProcessorButton variant={variant} open={() => openPortal('cancel')}>
-          Cancel plan
+          {t('Cancel plan')}
         </ProcessorButton>
       )
     case 'keep':
       return (
         <ConfirmButton
-          button="Keep plan"
-          title="Keep your plan?"
+          button={t('Keep plan')}
+          title={t('Keep your plan?')}
           run={() => api.post('/api/billing/resume')}
           variant={variant}
         >
-          Your plan continues and renews as before.
+          {t('Your plan continues and renews as before.')}
         </ConfirmButton>
       )
     case 'resume':
       return (
         <ConfirmButton
-          button="Resume"
-          title="Resume your plan?"
+          button={t('Resume')}
+          title={t('Resume your plan?')}
           run={() => api.post('/api/billing/resume')}
           variant={variant}
         >
-          A new period starts today. We charge your card now.
+          {t('A new period starts today. We charge your card now.')}
         </ConfirmButton>
       )
     case 'pause':
       return (
         <ConfirmButton
-          button="Pause"
-          title="Pause your plan?"
+          button={t('Pause')}
+          title={t('Pause your plan?')}
           run={() => api.post('/api/billing/pause')}
           variant={variant}
         >
-          Your plan continues until the end of the paid period, then pauses. We bill nothing until
-          you resume it. You can cancel the pause before it starts. Your data is kept.
+          {t(
+            'Your plan continues until the end of the paid period, then pauses. We bill nothing until you resume it. You can cancel the pause before it starts. Your data is kept.',
+          )}
         </ConfirmButton>
       )
   }
@@ -142,7 +144,7 @@ function ConfirmButton({ button, title, run, variant, children }: ConfirmButtonP
         onClose={close}
         title={title}
         action={button}
-        leave="Cancel"
+        leave={t('Cancel')}
         onConfirm={() => run().then(storeSubscription)}
       >
         {children}

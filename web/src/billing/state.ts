@@ -2,8 +2,10 @@
  * Texts and actions for every state of a subscription, for the billing page and the bar above all
  * pages.
  */
+
 import type { Subscription } from '../api/types.ts'
 import { formatDay, formatMoney } from '../components/format.ts'
+import { t, translate } from '../language/text.ts'
 
 export type BillingAction =
   | 'pay'
@@ -58,15 +60,19 @@ export function readBillingState(
   if (status === 'free' || status === 'cancelled')
     return FIRST_PAYMENTS[payment ?? ''] ?? describeInactive(status)
   const cost = formatCost(subscription)
-  const term = cost === null ? null : `It costs ${cost}.`
+  const term = cost === null ? null : t('It costs {0}.', cost)
   if (word === 'paused') return { ...(PAUSES[payment ?? ''] ?? PAUSED), term }
   if (status === 'past_due')
     return { ...describeDue(word === 'unpaid' ? null : openUntil, payment), term }
   if (subscription.cancel_at_period_end) return describeEnding(end, subscription.trial_ends_at)
   if (subscription.trial_ends_at !== null) {
-    const term = `Your trial ends on ${formatDay(subscription.trial_ends_at)}. Then we charge your card${cost === null ? '' : ` ${cost}`}.`
+    const term = t(
+      'Your trial ends on {0}. Then we charge your card{1}.',
+      formatDay(subscription.trial_ends_at),
+      cost === null ? '' : ` ${cost}`,
+    )
     return {
-      word: 'Trial',
+      word: t('Trial'),
       color: 'brass',
       term,
       alert: null,
@@ -77,12 +83,12 @@ export function readBillingState(
   const next = subscription.next_tier
   const then =
     next === null
-      ? `Renews on ${formatDay(end ?? '')}`
-      : `Becomes ${formatTier(next)} on ${formatDay(end ?? '')}`
+      ? t('Renews on {0}', formatDay(end ?? ''))
+      : t('Becomes {0} on {1}', formatTier(next), formatDay(end ?? ''))
   return {
-    word: 'Active',
+    word: t('Active'),
     color: 'pine',
-    term: end === null ? null : `${then}${cost === null ? '' : `, for ${cost}`}.`,
+    term: end === null ? null : `${then}${cost === null ? '' : t(', for {0}', cost)}.`,
     alert: null,
     actions: ['change', 'card', 'pause', 'cancel'],
   }
@@ -91,49 +97,51 @@ export function readBillingState(
 function describeInactive(status: 'free' | 'cancelled'): BillingState {
   const isOver = status === 'cancelled'
   return {
-    word: isOver ? 'Cancelled' : 'No subscription',
+    word: isOver ? t('Cancelled') : t('No subscription'),
     color: 'gray',
-    term: isOver ? 'Your subscription has ended. Your data is kept.' : null,
+    term: isOver ? t('Your subscription has ended. Your data is kept.') : null,
     alert: null,
     actions: ['subscribe'],
   }
 }
 
 const PAUSED: BillingState = {
-  word: 'Paused',
+  word: t('Paused'),
   color: 'gray',
   term: null,
   alert: {
-    title: 'Your subscription is paused',
-    text: 'We bill nothing while your plan is paused, and your data is kept. Resuming starts and bills a new period.',
+    title: t('Your subscription is paused'),
+    text: t(
+      'We bill nothing while your plan is paused, and your data is kept. Resuming starts and bills a new period.',
+    ),
     isUrgent: false,
   },
   actions: ['resume', 'card', 'cancel'],
 }
 
-const CONFIRM = 'Confirm your payment with your bank'
-const PROCESSING = 'Your payment is processing'
+const CONFIRM = t('Confirm your payment with your bank')
+const PROCESSING = t('Your payment is processing')
 
 /** States of a first payment, by the processor's status. */
 const FIRST_PAYMENTS: Record<string, BillingState> = {
   requires_action: {
-    word: 'Confirmation needed',
+    word: t('Confirmation needed'),
     color: 'red',
     term: null,
     alert: {
       title: CONFIRM,
-      text: 'Your plan starts when you confirm. The payment expires after one day.',
+      text: t('Your plan starts when you confirm. The payment expires after one day.'),
       isUrgent: true,
     },
     actions: ['confirm', 'subscribe'],
   },
   processing: {
-    word: 'Payment processing',
+    word: t('Payment processing'),
     color: 'brass',
     term: null,
     alert: {
       title: PROCESSING,
-      text: 'Your bank can take some days. Your plan starts when the payment arrives.',
+      text: t('Your bank can take some days. Your plan starts when the payment arrives.'),
       isUrgent: false,
     },
     actions: [],
@@ -144,14 +152,14 @@ const FIRST_PAYMENTS: Record<string, BillingState> = {
 const PAUSES: Record<string, BillingState> = {
   requires_action: {
     ...PAUSED,
-    alert: { title: CONFIRM, text: 'Your plan resumes when you confirm.', isUrgent: true },
+    alert: { title: CONFIRM, text: t('Your plan resumes when you confirm.'), isUrgent: true },
     actions: ['confirm', 'card', 'cancel'],
   },
   processing: {
     ...PAUSED,
     alert: {
       title: PROCESSING,
-      text: 'Your plan resumes when the payment arrives.',
+      text: t('Your plan resumes when the payment arrives.'),
       isUrgent: false,
     },
     actions: ['cancel'],
@@ -173,11 +181,14 @@ export function describeAccount({
   card,
 }: Pick<Subscription, 'status' | 'processor_customer_id' | 'card'>): string {
   if (customer === null && status === 'free')
-    return 'No billing account yet. Your first payment creates one.'
+    return t('No billing account yet. Your first payment creates one.')
   if (customer === null)
-    return 'Your billing account was closed. Your next payment creates a new one.'
-  if (card === null) return 'Our payment processor stores your card and address.'
-  return `Paid with the card ending in ${card.last4 ?? '····'}. Our payment processor stores it.`
+    return t('Your billing account was closed. Your next payment creates a new one.')
+  if (card === null) return t('Our payment processor stores your card and address.')
+  return t(
+    'Paid with the card ending in {0}. Our payment processor stores it.',
+    card.last4 ?? '····',
+  )
 }
 
 /** Describes the pending payment of a second checkout; null when there is none. */
@@ -186,36 +197,44 @@ export function describePendingCheckout(
   nameOf: (tier: string) => string,
 ): { title: string; text: string; isToConfirm: boolean } | null {
   if (pending === null) return null
-  const name = pending.tier === null ? 'another plan' : nameOf(pending.tier)
+  const name = pending.tier === null ? t('another plan') : nameOf(pending.tier)
   if (pending.payment_status === 'requires_action') {
     return pending.replaces
       ? {
-          title: `Confirm your payment for ${name} with your bank`,
-          text: `${name} replaces your plan when you confirm. The payment expires after one day; your plan then continues.`,
+          title: t('Confirm your payment for {0} with your bank', name),
+          text: t(
+            '{0} replaces your plan when you confirm. The payment expires after one day; your plan then continues.',
+            name,
+          ),
           isToConfirm: true,
         }
       : {
-          title: `An earlier checkout for ${name} was not confirmed`,
-          text: 'You don’t need to confirm it. It expires after one day. If you pay it, we credit the amount to your next invoices.',
+          title: t('An earlier checkout for {0} was not confirmed', name),
+          text: t(
+            'You don’t need to confirm it. It expires after one day. If you pay it, we credit the amount to your next invoices.',
+          ),
           isToConfirm: false,
         }
   }
   if (pending.payment_status !== 'processing') return null
   return {
-    title: `Your payment for ${name} is processing`,
+    title: t('Your payment for {0} is processing', name),
     text: pending.replaces
-      ? `Your bank can take some days. ${name} replaces your plan when the payment arrives.`
-      : 'You started this checkout before your plan. We credit the payment to your next invoices.',
+      ? t('Your bank can take some days. {0} replaces your plan when the payment arrives.', name)
+      : t(
+          'You started this checkout before your plan. We credit the payment to your next invoices.',
+        ),
     isToConfirm: false,
   }
 }
 
 function describeDue(openUntil: string | null, payment: string | null): BillingState {
-  const state = { word: 'Payment due', color: 'red', term: null }
-  const stays = openUntil === null ? null : `Your plan stays active until ${formatDay(openUntil)}.`
-  const closed = 'Your plan is suspended until the payment goes through. Your data is kept.'
+  const state = { word: t('Payment due'), color: 'red', term: null }
+  const stays =
+    openUntil === null ? null : t('Your plan stays active until {0}.', formatDay(openUntil))
+  const closed = t('Your plan is suspended until the payment goes through. Your data is kept.')
   if (payment === 'requires_action') {
-    const text = stays === null ? closed : `${stays} Confirm the payment to keep it.`
+    const text = stays === null ? closed : t('{0} Confirm the payment to keep it.', stays)
     return {
       ...state,
       alert: { title: CONFIRM, text, isUrgent: true },
@@ -223,20 +242,24 @@ function describeDue(openUntil: string | null, payment: string | null): BillingS
     }
   }
   if (payment === 'processing') {
-    const text = `${stays ?? closed} Your bank can take some days.`
+    const text = t('{0} Your bank can take some days.', stays ?? closed)
     return { ...state, alert: { title: PROCESSING, text, isUrgent: false }, actions: ['cancel'] }
   }
-  const text = stays === null ? closed : `${stays} Pay or change your card to keep it.`
-  const title = 'Your last payment failed'
+  const text = stays === null ? closed : t('{0} Pay or change your card to keep it.', stays)
+  const title = t('Your last payment failed')
   return { ...state, alert: { title, text, isUrgent: true }, actions: ['pay', 'card', 'cancel'] }
 }
 
 function describeEnding(end: string | null, trialEnd: string | null): BillingState {
   const on = formatDay(trialEnd ?? end ?? '')
   return {
-    word: 'Ends soon',
+    word: t('Ends soon'),
     color: 'brass',
-    term: `Ends on ${on}. You keep full access until then${trialEnd === null ? '' : ', and we charge nothing'}.`,
+    term: t(
+      'Ends on {0}. You keep full access until then{1}.',
+      on,
+      trialEnd === null ? '' : t(', and we charge nothing'),
+    ),
     alert: null,
     actions: ['keep', 'card'],
   }
@@ -244,9 +267,12 @@ function describeEnding(end: string | null, trialEnd: string | null): BillingSta
 
 function describePausing(at: string): BillingState {
   return {
-    word: 'Pauses soon',
+    word: t('Pauses soon'),
     color: 'brass',
-    term: `Pauses on ${formatDay(at)}. You keep full access until then. We bill nothing until you resume.`,
+    term: t(
+      'Pauses on {0}. You keep full access until then. We bill nothing until you resume.',
+      formatDay(at),
+    ),
     alert: null,
     actions: ['keep', 'card', 'cancel'],
   }
@@ -255,5 +281,5 @@ function describePausing(at: string): BillingState {
 function formatCost({ amount, currency, interval }: Shown): string | null {
   return amount === null || currency === null || interval === null
     ? null
-    : `${formatMoney(amount, currency)} per ${interval}`
+    : t('{0} per {1}', formatMoney(amount, currency), translate(interval))
 }

@@ -5,6 +5,7 @@ import { api } from '../api/client.ts'
 import { AuthPage } from '../components/auth-page.tsx'
 import { FormProblem } from '../components/form-problem.tsx'
 import { LinkButton } from '../components/links.tsx'
+import { t } from '../language/text.ts'
 
 const route = getRouteApi('/public/unsubscribe')
 
@@ -17,25 +18,25 @@ export function UnsubscribePage() {
   })
   if (unsubscribe.isSuccess) {
     return (
-      <AuthPage title="You’re unsubscribed">
+      <AuthPage title={t('You’re unsubscribed')}>
         <Stack>
           <Text role="status">
-            We won’t send you offers. We’ll still email you about your plan and payments.
+            {t('We won’t send you offers. We’ll still email you about your plan and payments.')}
           </Text>
-          <LinkButton to="/">Go to home</LinkButton>
+          <LinkButton to="/">{t('Go to home')}</LinkButton>
         </Stack>
       </AuthPage>
     )
   }
   return (
     <AuthPage
-      title="Unsubscribe from offers?"
-      lead="We’ll still email you about your plan and payments."
+      title={t('Unsubscribe from offers?')}
+      lead={t('We’ll still email you about your plan and payments.')}
     >
       <Stack>
         <FormProblem problem={unsubscribe.error} />
         <Button onClick={() => unsubscribe.mutate()} loading={unsubscribe.isPending}>
-          Unsubscribe
+          {t('Unsubscribe')}
         </Button>
       </Stack>
     </AuthPage>

@@ -3,6 +3,7 @@ import { useId } from 'react'
 import { ACCENT, deriveColors, type Scheme } from '../../../src/brand/tokens.ts'
 import type { BrandForm, BrandPreview } from '../api/types.ts'
 import { Mark } from '../components/logo.tsx'
+import { t } from '../language/text.ts'
 import { buildTheme, buildVariables } from '../theme/theme.ts'
 import classes from './brand.module.css'
 
@@ -51,11 +52,11 @@ function AppPart({ scheme, look, preview: { name, logo } }: AppPartProps) {
           )}
         </div>
         <div className={classes.parts}>
-          <Button>Create key</Button>
-          <Button variant="light">Open</Button>
-          <Badge>Pro</Badge>
-          <Badge color="brass">Trial</Badge>
-          <span className={classes.link}>A link</span>
+          <Button>{t('Create key')}</Button>
+          <Button variant="light">{t('Open')}</Button>
+          <Badge>{t('Pro')}</Badge>
+          <Badge color="brass">{t('Trial')}</Badge>
+          <span className={classes.link}>{t('A link')}</span>
         </div>
       </MantineProvider>
     </div>

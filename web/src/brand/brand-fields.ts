@@ -1,4 +1,5 @@
 import type { BrandForm } from '../api/types.ts'
+import { t } from '../language/text.ts'
 
 /** A field by its place in the form: `name`, `links.terms`. */
 export type FieldName =
@@ -44,11 +45,12 @@ export function describeErrors(
 ): Record<string, string> {
   return Object.fromEntries(
     Object.entries(errors).map(([name, words]) => {
-      if (name === 'links.support') return [name, 'Start with https:// or mailto:']
-      if (name.startsWith('links.')) return [name, 'Start with https://']
+      if (name === 'links.support') return [name, t('Start with https:// or mailto:')]
+      if (name.startsWith('links.')) return [name, t('Start with https://')]
       const value = fields[name as FieldName] ?? ''
       const isColor = name.startsWith('colours.') || name === 'mail.colour'
-      if (isColor && !/^#[0-9a-f]{6}$/i.test(value)) return [name, 'Enter a color such as #1d4ed8']
+      if (isColor && !/^#[0-9a-f]{6}$/i.test(value))
+        return [name, t('Enter a color such as #1d4ed8')]
       return [name, words]
     }),
   )

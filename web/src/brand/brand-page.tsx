@@ -8,6 +8,8 @@ import type { BrandForm, BrandPreview, BrandSettings } from '../api/types.ts'
 import { FormProblem } from '../components/form-problem.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
+import { rich } from '../language/rich.ts'
+import { t } from '../language/text.ts'
 import classes from './brand.module.css'
 import { describeErrors, type FieldName, formatFields, readFields } from './brand-fields.ts'
 import { BrandPreviews } from './brand-preview.tsx'
@@ -26,8 +28,10 @@ export function BrandPage() {
   const settings = useQuery(brandQuery)
   return (
     <Page
-      title="Brand"
-      lead="The name, logo, colors and links that customers see in the app, the shop and emails."
+      title={t('Brand')}
+      lead={t(
+        'The name, logo, colors and links that customers see in the app, the shop and emails.',
+      )}
       wide
     >
       <Loaded query={settings} skeleton={<Skeleton h={480} />}>
@@ -61,12 +65,15 @@ function BrandEditor({ settings }: { settings: BrandSettings }) {
     <>
       {isFixed && (
         <Alert color="brass" mb="md" icon={<IconFileCode size={20} aria-hidden />}>
-          The file <code>{settings.file}</code>, which <code>BRAND</code> names, has the brand. Edit
-          the file and restart the service, or remove the setting to edit the brand here.
+          {rich(
+            'The file {0}, which {1} names, has the brand. Edit the file and restart the service, or remove the setting to edit the brand here.',
+            <code>{settings.file}</code>,
+            <code>BRAND</code>,
+          )}
         </Alert>
       )}
       <div className={classes.columns}>
-        <form onSubmit={submit} aria-label="Brand" noValidate>
+        <form onSubmit={submit} aria-label={t('Brand')} noValidate>
           <fieldset disabled={isFixed} className={classes.form}>
             <NameSection {...sections} />
             <PictureSection {...sections} />
@@ -76,12 +83,12 @@ function BrandEditor({ settings }: { settings: BrandSettings }) {
             <FormProblem problem={save.error} fields={Object.keys(errors)} />
             {!isFixed && (
               <Button type="submit" className={classes.save} loading={save.isPending}>
-                Save brand
+                {t('Save brand')}
               </Button>
             )}
           </fieldset>
         </form>
-        <section aria-label="Preview" className={classes.preview}>
+        <section aria-label={t('Preview')} className={classes.preview}>
           {accepted ? (
             <BrandPreviews {...accepted} />
           ) : (

@@ -1,6 +1,7 @@
 import { SegmentedControl } from '@mantine/core'
 import { useState } from 'react'
 import type { BrandForm, BrandPreview } from '../api/types.ts'
+import { t } from '../language/text.ts'
 import { AppPreview } from './app-preview.tsx'
 import classes from './brand.module.css'
 
@@ -18,10 +19,10 @@ export function BrandPreviews({ form, preview }: BrandPreviewsProps) {
       <AppPreview form={form} preview={preview} />
       <SegmentedControl
         fullWidth
-        aria-label="Preview of"
+        aria-label={t('Preview of')}
         data={[
-          { value: 'shop', label: 'Shop' },
-          { value: 'email', label: 'Email' },
+          { value: 'shop', label: t('Shop') },
+          { value: 'email', label: t('Email') },
         ]}
         value={part}
         onChange={(value) => setPart(value === 'email' ? 'email' : 'shop')}
@@ -35,7 +36,7 @@ export function BrandPreviews({ form, preview }: BrandPreviewsProps) {
       <iframe
         key={part}
         className={classes.frame}
-        title={part === 'shop' ? 'Your shop' : 'An email'}
+        title={part === 'shop' ? t('Your shop') : t('An email')}
         sandbox=""
         srcDoc={part === 'shop' ? preview.shop : preview.email.html}
       />

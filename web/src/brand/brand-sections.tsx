@@ -2,6 +2,7 @@ import { NumberInput, Textarea, TextInput } from '@mantine/core'
 import { type ReactNode, useId } from 'react'
 import { LINK_LABELS, LINKS } from '../../../src/brand/links.ts'
 import { ACCENT } from '../../../src/brand/tokens.ts'
+import { t } from '../language/text.ts'
 import classes from './brand.module.css'
 import type { BrandFields, FieldName } from './brand-fields.ts'
 import { ColorField } from './color-field.tsx'
@@ -21,17 +22,17 @@ export type SectionProps = {
 
 export function NameSection(props: SectionProps) {
   return (
-    <Section title="Name and company">
+    <Section title={t('Name and company')}>
       <NameField {...props} />
       <TextInput
-        label="Legal name"
-        description="The company, in the footers of the shop and for search engines"
+        label={t('Legal name')}
+        description={t('The company, in the footers of the shop and for search engines')}
         maxLength={120}
         {...bindText(props, 'legal_name')}
       />
       <TextInput
-        label="Tagline"
-        description="One sentence, for visitors and search engines"
+        label={t('Tagline')}
+        description={t('One sentence, for visitors and search engines')}
         maxLength={160}
         {...bindText(props, 'tagline')}
       />
@@ -42,7 +43,7 @@ export function NameSection(props: SectionProps) {
 export function NameField(props: SectionProps) {
   return (
     <TextInput
-      label="Name"
+      label={t('Name')}
       placeholder={props.defaultName}
       maxLength={50}
       {...bindText(props, 'name')}
@@ -52,22 +53,26 @@ export function NameField(props: SectionProps) {
 
 export function PictureSection(props: SectionProps) {
   return (
-    <Section title="Pictures">
+    <Section title={t('Pictures')}>
       <LogoField {...props} />
       <PictureField
-        label="Logo on dark pages"
-        description="Without one, the logo above."
+        label={t('Logo on dark pages')}
+        description={t('Without one, the logo above.')}
         isOnDark
         {...bind(props, 'logo.dark')}
       />
       <PictureField
-        label="Icon"
-        description="A square, for browser tabs and phones. Without one, the first letter of the name."
+        label={t('Icon')}
+        description={t(
+          'A square, for browser tabs and phones. Without one, the first letter of the name.',
+        )}
         {...bind(props, 'logo.square')}
       />
       <PictureField
-        label="Picture for social networks"
-        description="A PNG or JPEG of 1200 × 630 pixels, at most 300 KB, for links to your pages."
+        label={t('Picture for social networks')}
+        description={t(
+          'A PNG or JPEG of 1200 × 630 pixels, at most 300 KB, for links to your pages.',
+        )}
         sizeMax={300}
         accept="image/png,image/jpeg"
         {...bind(props, 'logo.social')}
@@ -79,8 +84,10 @@ export function PictureSection(props: SectionProps) {
 export function LogoField(props: SectionProps) {
   return (
     <PictureField
-      label="Logo"
-      description="In place of the icon and the name. SVG, PNG, JPEG or WebP, at most 100 KB; emails show PNG and JPEG."
+      label={t('Logo')}
+      description={t(
+        'In place of the icon and the name. SVG, PNG, JPEG or WebP, at most 100 KB; emails show PNG and JPEG.',
+      )}
       {...bind(props, 'logo.light')}
     />
   )
@@ -89,14 +96,14 @@ export function LogoField(props: SectionProps) {
 export function ColorSection(props: SectionProps) {
   const { fields, set, errors } = props
   return (
-    <Section title="Colors and corners">
+    <Section title={t('Colors and corners')}>
       <div className={classes.pair}>
         <PrimaryField {...props} />
-        <ColorField label="Highlights" fallback={BRASS} {...bind(props, 'colours.accent')} />
+        <ColorField label={t('Highlights')} fallback={BRASS} {...bind(props, 'colours.accent')} />
       </div>
       <NumberInput
-        label="Corners of buttons and fields"
-        description="The radius in pixels, from 0 to 16"
+        label={t('Corners of buttons and fields')}
+        description={t('The radius in pixels, from 0 to 16')}
         placeholder="8"
         min={0}
         max={16}
@@ -111,16 +118,21 @@ export function ColorSection(props: SectionProps) {
 
 export function PrimaryField(props: SectionProps) {
   return (
-    <ColorField label="Buttons and links" fallback={ACCENT} {...bind(props, 'colours.primary')} />
+    <ColorField
+      label={t('Buttons and links')}
+      fallback={ACCENT}
+      {...bind(props, 'colours.primary')}
+    />
   )
 }
 
 export function LinkSection(props: SectionProps) {
   return (
-    <Section title="Links">
+    <Section title={t('Links')}>
       <p className={classes.about}>
-        For the footers of the app, the shop and emails. Terms and privacy policy are also linked
-        where customers create an account.
+        {t(
+          'For the footers of the app, the shop and emails. Terms and privacy policy are also linked where customers create an account.',
+        )}
       </p>
       <div className={classes.pair}>
         {LINKS.map((name) => (
@@ -140,23 +152,23 @@ export function LinkSection(props: SectionProps) {
 
 export function MailSection(props: SectionProps) {
   return (
-    <Section title="Email">
+    <Section title={t('Email')}>
       <div className={classes.pair}>
         <TextInput
-          label="Sender name"
+          label={t('Sender name')}
           placeholder={props.fields.name || props.defaultName}
           maxLength={50}
           {...bindText(props, 'mail.from_name')}
         />
         <ColorField
-          label="Buttons of emails"
+          label={t('Buttons of emails')}
           fallback={props.fields['colours.primary'] || ACCENT}
           {...bind(props, 'mail.colour')}
         />
       </div>
       <Textarea
-        label="Footer"
-        description="The last lines of every email, such as your postal address"
+        label={t('Footer')}
+        description={t('The last lines of every email, such as your postal address')}
         autosize
         minRows={2}
         maxLength={500}

@@ -1,4 +1,5 @@
 import { TextInput } from '@mantine/core'
+import { t } from '../language/text.ts'
 import classes from './brand.module.css'
 
 type ColorFieldProps = {
@@ -26,7 +27,7 @@ export function ColorField({ label, fallback, value, onChange, ...shown }: Color
         <input
           type="color"
           className={classes.color}
-          aria-label={`Choose: ${label}`}
+          aria-label={t('Choose: {0}', label)}
           value={isColor ? value : fallback}
           onChange={(event) => onChange(event.currentTarget.value)}
         />

@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core'
 import { useId, useRef, useState } from 'react'
+import { t } from '../language/text.ts'
 import classes from './brand.module.css'
 
 type PictureFieldProps = {
@@ -31,11 +32,11 @@ export function PictureField({
   const choose = (file: File | undefined) => {
     if (file === undefined) return
     const isSmall = file.size <= sizeMax * 1024
-    setFault(isSmall ? null : `The picture is larger than ${sizeMax} KB.`)
+    setFault(isSmall ? null : t('The picture is larger than {0} KB.', sizeMax))
     if (isSmall) void readAsUrl(file).then(onChange)
   }
   const shownFault = fault ?? error
-  const action = value === '' ? 'Choose picture' : 'Replace'
+  const action = value === '' ? t('Choose picture') : t('Replace')
   return (
     <fieldset className={classes.picture} aria-describedby={`${id}-about`}>
       <legend>{label}</legend>
@@ -57,13 +58,13 @@ export function PictureField({
           <Button
             variant="subtle"
             color="gray"
-            aria-label={`Remove: ${label}`}
+            aria-label={t('Remove: {0}', label)}
             onClick={() => {
               setFault(null)
               onChange('')
             }}
           >
-            Remove
+            {t('Remove')}
           </Button>
         )}
       </div>

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { LinkButton } from '../components/links.tsx'
 import { Page } from '../components/page.tsx'
 import { RequireEntitlement } from '../components/require-entitlement.tsx'
+import { t } from '../language/text.ts'
 import { Failures } from '../overview/failures.tsx'
 import layout from '../overview/overview-page.module.css'
 import { recentFailuresQuery } from '../overview/queries.ts'
@@ -18,10 +19,14 @@ import { TopModels } from './top-models.tsx'
 export function BuildPage() {
   const has = useUser().entitlements
   return (
-    <RequireEntitlement entitlement={has.includes('ai') ? 'ai' : 'api_keys'} what="The API" page>
+    <RequireEntitlement
+      entitlement={has.includes('ai') ? 'ai' : 'api_keys'}
+      what={t('The API')}
+      page
+    >
       <Page
-        title="Overview"
-        lead={`Your calls of the last ${DAYS} days. Days are in UTC.`}
+        title={t('Overview')}
+        lead={t('Your calls of the last {0} days. Days are in UTC.', DAYS)}
         wide
         actions={
           has.includes('ai') && (
@@ -30,7 +35,7 @@ export function BuildPage() {
               variant="default"
               leftSection={<IconTerminal2 size={18} aria-hidden />}
             >
-              Open playground
+              {t('Open playground')}
             </LinkButton>
           )
         }

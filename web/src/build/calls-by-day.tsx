@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { t } from '../language/text.ts'
 import classes from '../overview/panel.module.css'
 import { Panel } from '../overview/panel.tsx'
 import { fillDays, listDays } from '../usage/days.ts'
@@ -17,9 +18,9 @@ export function CallsByDay() {
     value: requests,
   }))
   return (
-    <Panel title="Calls by day" aside={<Link to="/usage">View usage</Link>}>
+    <Panel title={t('Calls by day')} aside={<Link to="/usage">{t('View usage')}</Link>}>
       {data.totals.requests === 0 ? (
-        <p className={classes.none}>No calls in these days.</p>
+        <p className={classes.none}>{t('No calls in these days.')}</p>
       ) : (
         <UsageChart bars={bars} measure="requests" />
       )}

@@ -1,22 +1,23 @@
 import type { ModelCapabilities, PlanModel } from '../api/types.ts'
+import { t } from '../language/text.ts'
 
 export type Ability = Exclude<keyof ModelCapabilities, 'temperature' | 'forced_tools'>
 
 /** The abilities that the page names, in its order. */
 export const ABILITIES: readonly { value: Ability; label: string }[] = [
-  { value: 'vision', label: 'Images' },
+  { value: 'vision', label: t('Images') },
   { value: 'pdf', label: 'PDF' },
-  { value: 'audio', label: 'Audio' },
-  { value: 'tools', label: 'Tools' },
-  { value: 'json_schema', label: 'JSON schema' },
-  { value: 'thinking', label: 'Reasoning' },
+  { value: 'audio', label: t('Audio') },
+  { value: 'tools', label: t('Tools') },
+  { value: 'json_schema', label: t('JSON schema') },
+  { value: 'thinking', label: t('Reasoning') },
 ]
 
 export const ORDERS = [
-  { value: 'input', label: 'Cheapest input' },
-  { value: 'output', label: 'Cheapest output' },
-  { value: 'context', label: 'Longest context' },
-  { value: 'name', label: 'Name' },
+  { value: 'input', label: t('Cheapest input') },
+  { value: 'output', label: t('Cheapest output') },
+  { value: 'context', label: t('Longest context') },
+  { value: 'name', label: t('Name') },
 ] as const
 
 /** As the address holds it. Anyone can write a link, so the values may be any text. */

@@ -6,6 +6,7 @@ import { CopyIcon } from '../components/copy.tsx'
 import { formatCompact, formatDollars } from '../components/format.ts'
 import { TextLink } from '../components/links.tsx'
 import { ScrollX } from '../components/scroll-x.tsx'
+import { t } from '../language/text.ts'
 import { useUser } from '../session/user.ts'
 import classes from '../shop/table.module.css'
 import { listAbilities } from './model-filter.ts'
@@ -18,21 +19,21 @@ export function ModelTable({ models }: { models: readonly PlanModel[] }) {
   const shown = isWhole ? models : models.slice(0, SHOWN_MAX)
   return (
     <>
-      <ScrollX label="Models">
+      <ScrollX label={t('Models')}>
         <Table highlightOnHover className="numbers">
           <Table.Thead>
             <Table.Tr>
-              <Table.Th>Model</Table.Th>
-              <Table.Th visibleFrom="lg">Abilities</Table.Th>
+              <Table.Th>{t('Model')}</Table.Th>
+              <Table.Th visibleFrom="lg">{t('Abilities')}</Table.Th>
               <Table.Th visibleFrom="sm" ta="right">
-                Context
+                {t('Context')}
               </Table.Th>
-              <Table.Th ta="right">Input</Table.Th>
+              <Table.Th ta="right">{t('Input')}</Table.Th>
               <Table.Th visibleFrom="md" ta="right">
-                Cached input
+                {t('Cached input')}
               </Table.Th>
-              <Table.Th ta="right">Output</Table.Th>
-              <Table.Th visibleFrom="sm">Plan</Table.Th>
+              <Table.Th ta="right">{t('Output')}</Table.Th>
+              <Table.Th visibleFrom="sm">{t('Plan')}</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
@@ -44,7 +45,7 @@ export function ModelTable({ models }: { models: readonly PlanModel[] }) {
       </ScrollX>
       {shown.length < models.length && (
         <Button variant="light" mt="md" onClick={() => setIsWhole(true)}>
-          Show all
+          {t('Show all')}
         </Button>
       )}
     </>
@@ -60,19 +61,19 @@ function Row({ model }: { model: PlanModel }) {
       <Table.Td>
         <Group gap={4} wrap="nowrap">
           <ModelName model={model} />
-          <CopyIcon value={model.id} what={`the name ${model.id}`} />
-          {model.default && <Badge color="pine">Default</Badge>}
+          <CopyIcon value={model.id} what={t('the name {0}', model.id)} />
+          {model.default && <Badge color="pine">{t('Default')}</Badge>}
         </Group>
         <Text c="dimmed" size="sm">
           {model.provider_label}
           {!isChat && ` · ${KINDS[model.kind]}`}
-          {model.routes.length > 0 && ` · answers with ${model.routes.join(', ')}`}
+          {model.routes.length > 0 && t(' · answers with {0}', model.routes.join(', '))}
         </Text>
         <Text c="dimmed" size="sm" hiddenFrom="lg">
           {abilities.join(', ')}
         </Text>
         <div className={classes.under}>
-          {model.context_tokens !== null && `${context} context · `}
+          {model.context_tokens !== null && t('{0} context · ', context)}
           <Plan model={model} />
         </div>
       </Table.Td>
@@ -108,7 +109,7 @@ function ModelName({ model: { id, provider, kind, routes, included } }: { model:
     <TextLink
       to="/playground"
       search={{ model: routes.length > 0 ? id : `${provider}/${id}` }}
-      title="Open in playground"
+      title={t('Open in playground')}
       style={{ overflowWrap: 'anywhere' }}
     >
       {id}
@@ -119,7 +120,7 @@ function ModelName({ model: { id, provider, kind, routes, included } }: { model:
 function Price({ model, amount }: { model: PlanModel; amount: number }) {
   const isGuess = model.price_estimated
   return (
-    <span title={isGuess ? 'No known price: the vendor’s highest price counts' : undefined}>
+    <span title={isGuess ? t('No known price: the vendor’s highest price counts') : undefined}>
       {formatDollars(amount)}
       {isGuess && '*'}
     </span>
@@ -130,11 +131,11 @@ function Plan({ model: { included, plans } }: { model: PlanModel }) {
   if (!included) return plans.join(', ')
   return (
     <>
-      <IconCheck size={16} aria-hidden style={{ verticalAlign: '-3px' }} /> Your plan
+      <IconCheck size={16} aria-hidden style={{ verticalAlign: '-3px' }} /> {t('Your plan')}
     </>
   )
 }
 
 function describeOutput({ output_tokens_max: max }: PlanModel): string | undefined {
-  return max === null ? undefined : `Up to ${formatCompact(max)} output tokens`
+  return max === null ? undefined : t('Up to {0} output tokens', formatCompact(max))
 }

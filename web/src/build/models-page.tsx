@@ -8,6 +8,7 @@ import { formatDay, plural } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Page } from '../components/page.tsx'
+import { t } from '../language/text.ts'
 import { ABILITIES, filterModels, type ModelSearch, ORDERS } from './model-filter.ts'
 import { ModelTable } from './model-table.tsx'
 import { planModelsQuery } from './queries.ts'
@@ -19,8 +20,8 @@ export function ModelsPage() {
   const models = useQuery(planModelsQuery)
   return (
     <Page
-      title="Models and prices"
-      lead="Prices are in US dollars per million tokens. Use a model’s name in any client."
+      title={t('Models and prices')}
+      lead={t('Prices are in US dollars per million tokens. Use a model’s name in any client.')}
       wide
     >
       <Loaded query={models} skeleton={<Skeleton h={420} />}>
@@ -36,16 +37,23 @@ function Models({ data: { models, prices_as_of } }: { data: PlanModelList }) {
     <>
       <Filters vendors={[...new Map(models.map((one) => [one.provider, one.provider_label]))]} />
       {found.length === 0 ? (
-        <Notice icon={IconSearch} title={models.length === 0 ? 'No models' : 'No models match'}>
+        <Notice
+          icon={IconSearch}
+          title={models.length === 0 ? t('No models') : t('No models match')}
+        >
           {models.length === 0
-            ? 'No plan includes a model at the moment.'
-            : 'Search by a part of the model’s or the vendor’s name.'}
+            ? t('No plan includes a model at the moment.')
+            : t('Search by a part of the model’s or the vendor’s name.')}
         </Notice>
       ) : (
         <ModelTable models={found} />
       )}
       <Text c="dimmed" size="sm" mt="md" role="status">
-        {plural(found.length, 'model')}. Prices as of {formatDay(`${prices_as_of}T12:00:00Z`)}.
+        {t(
+          '{0}. Prices as of {1}.',
+          plural(found.length, 'model'),
+          formatDay(`${prices_as_of}T12:00:00Z`),
+        )}
       </Text>
     </>
   )
@@ -66,16 +74,16 @@ function Filters({ vendors }: { vendors: [name: string, label: string][] }) {
       <TextInput
         type="search"
         flex="1 1 14rem"
-        aria-label="Search models"
-        placeholder="Model or vendor"
+        aria-label={t('Search models')}
+        placeholder={t('Model or vendor')}
         leftSection={<IconSearch size={18} aria-hidden />}
         maxLength={200}
         defaultValue={q ?? ''}
         onChange={({ currentTarget: { value } }) => search(value)}
       />
       <Select
-        aria-label="Vendor"
-        placeholder="Any vendor"
+        aria-label={t('Vendor')}
+        placeholder={t('Any vendor')}
         clearable
         w={{ base: '100%', xs: 170 }}
         value={vendor ?? null}
@@ -83,8 +91,8 @@ function Filters({ vendors }: { vendors: [name: string, label: string][] }) {
         data={vendors.map(([value, label]) => ({ value, label }))}
       />
       <Select
-        aria-label="Ability"
-        placeholder="Any ability"
+        aria-label={t('Ability')}
+        placeholder={t('Any ability')}
         clearable
         w={{ base: '100%', xs: 160 }}
         value={can ?? null}
@@ -92,8 +100,8 @@ function Filters({ vendors }: { vendors: [name: string, label: string][] }) {
         data={ABILITIES}
       />
       <Select
-        aria-label="Order"
-        placeholder="By vendor"
+        aria-label={t('Order')}
+        placeholder={t('By vendor')}
         clearable
         w={{ base: '100%', xs: 170 }}
         value={order ?? null}
@@ -101,7 +109,7 @@ function Filters({ vendors }: { vendors: [name: string, label: string][] }) {
         data={ORDERS}
       />
       <Checkbox
-        label="In my plan"
+        label={t('In my plan')}
         checked={mine !== undefined}
         onChange={({ currentTarget: { checked } }) => set({ mine: checked ? 'true' : undefined })}
       />

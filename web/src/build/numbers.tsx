@@ -4,6 +4,7 @@ import { formatCount, formatDollars, formatDuration } from '../components/format
 import { TextLink } from '../components/links.tsx'
 import { Failure } from '../components/notice.tsx'
 import { Stat, StatGrid } from '../components/stat.tsx'
+import { t } from '../language/text.ts'
 import { formatShare } from '../models/share.ts'
 import { allowanceQuery, usageQuery } from '../usage/usage-query.ts'
 import { DAYS, durationsQuery } from './queries.ts'
@@ -21,19 +22,19 @@ export function Numbers() {
   return (
     <Box mb="md">
       <StatGrid>
-        <Stat label="Calls" note={<TextLink to="/calls">View calls</TextLink>}>
+        <Stat label={t('Calls')} note={<TextLink to="/calls">{t('View calls')}</TextLink>}>
           {formatCount(totals.requests)}
         </Stat>
         <Stat
-          label="Failed calls"
-          note={totals.requests > 0 && `${formatShare(failed, totals.requests)} of calls`}
+          label={t('Failed calls')}
+          note={totals.requests > 0 && t('{0} of calls', formatShare(failed, totals.requests))}
         >
           {formatCount(failed)}
         </Stat>
-        <Stat label="Median latency" note={describeLatency(latency, firstToken)}>
+        <Stat label={t('Median latency')} note={describeLatency(latency, firstToken)}>
           {latency ? formatDuration(latency.p50) : '–'}
         </Stat>
-        <Stat label="Cost" note={allowance.data && describeAllowance(allowance.data)}>
+        <Stat label={t('Cost')} note={allowance.data && describeAllowance(allowance.data)}>
           {formatDollars(totals.cost_usd)}
         </Stat>
       </StatGrid>
@@ -45,13 +46,17 @@ type Percentiles = { p50: number; p95: number } | null | undefined
 
 function describeLatency(latency: Percentiles, firstToken: Percentiles): string | null {
   if (!latency) return null
-  const first = firstToken ? `, first token ${formatDuration(firstToken.p50)}` : ''
-  return `95 % within ${formatDuration(latency.p95)}${first}`
+  const first = firstToken ? t(', first token {0}', formatDuration(firstToken.p50)) : ''
+  return t('95 % within {0}{1}', formatDuration(latency.p95), first)
 }
 
 type AllowanceFacts = { limit_usd: number | null; used_usd: number; reserved_usd: number }
 
 function describeAllowance({ limit_usd: limit, used_usd, reserved_usd }: AllowanceFacts) {
   if (limit === null) return null
-  return `${formatDollars(Math.max(0, limit - used_usd - reserved_usd))} left of ${formatDollars(limit)}`
+  return t(
+    '{0} left of {1}',
+    formatDollars(Math.max(0, limit - used_usd - reserved_usd)),
+    formatDollars(limit),
+  )
 }

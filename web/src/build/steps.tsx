@@ -5,6 +5,7 @@ import { type ReactNode, useState } from 'react'
 import { FirstCall, WaitingForCall } from '../api-keys/first-call.tsx'
 import { NewKey } from '../api-keys/new-key.tsx'
 import { SnippetChoice } from '../api-keys/snippets.tsx'
+import { t } from '../language/text.ts'
 import { Panel } from '../overview/panel.tsx'
 import classes from './steps.module.css'
 
@@ -16,16 +17,19 @@ export function Steps({ hasKey, callingKey }: StepsProps) {
   const isDone = callingKey !== undefined
   return (
     <div className={classes.place}>
-      <Panel title="Make your first call" aside={`${Number(hasKey) + Number(isDone)} of 2 done`}>
+      <Panel
+        title={t('Make your first call')}
+        aside={t('{0} of 2 done', Number(hasKey) + Number(isDone))}
+      >
         <ol className={classes.steps}>
-          <Step name="Create an API key" isDone={hasKey}>
+          <Step name={t('Create an API key')} isDone={hasKey}>
             {!hasKey && (
               <Button leftSection={<IconKey size={18} aria-hidden />} onClick={open}>
-                Create key
+                {t('Create key')}
               </Button>
             )}
           </Step>
-          <Step name="Send a request" isDone={isDone}>
+          <Step name={t('Send a request')} isDone={isDone}>
             {callingKey !== undefined && <FirstCall keyId={callingKey} />}
             {hasKey && !isDone && (
               <>
@@ -52,7 +56,7 @@ function Step({ name, isDone, children }: StepProps) {
       <div className={classes.content}>
         <h3>
           {name}
-          {isDone && <span className="visually-hidden">, done</span>}
+          {isDone && <span className="visually-hidden">{t(', done')}</span>}
         </h3>
         {children}
       </div>

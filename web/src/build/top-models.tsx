@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { formatDollars, plural } from '../components/format.ts'
+import { t } from '../language/text.ts'
 import { Panel, Rows } from '../overview/panel.tsx'
 import classes from '../overview/row.module.css'
 import { formatGroupName } from '../usage/group-name.ts'
@@ -13,8 +14,8 @@ const SHOWN = 5
 export function TopModels() {
   const { data } = useQuery(usageQuery(DAYS, 'model'))
   return (
-    <Panel title="Top models" aside={<Link to="/models">All models</Link>}>
-      <Rows rows={data?.groups.slice(0, SHOWN)} none="No calls yet.">
+    <Panel title={t('Top models')} aside={<Link to="/models">{t('All models')}</Link>}>
+      <Rows rows={data?.groups.slice(0, SHOWN)} none={t('No calls yet.')}>
         {({ key, requests, cost_usd }) => (
           <li key={key}>
             <Link to="/calls" search={{ model: key }} className={classes.row}>

@@ -10,6 +10,7 @@ import {
   formatExactTime,
 } from '../components/format.ts'
 import { LinkButton, TextLink } from '../components/links.tsx'
+import { t } from '../language/text.ts'
 import { useUser } from '../session/user.ts'
 import { describeFailure } from './failure-sentence.ts'
 import { OutcomeBadge } from './outcome-badge.tsx'
@@ -20,25 +21,25 @@ export function CallDetails({ call, keyName, onClose }: CallDetailsProps) {
   const labels = Object.entries(call.labels)
   const canChat = useUser().entitlements.includes('ai')
   return (
-    <Drawer opened onClose={onClose} position="right" title={call.model || 'Call'} size={440}>
+    <Drawer opened onClose={onClose} position="right" title={call.model || t('Call')} size={440}>
       <Stack gap="md">
         <Group gap="sm">
           <OutcomeBadge call={call} />
           <Text c="dimmed">{formatExactTime(call.at)}</Text>
         </Group>
         {call.error_code && <Failure code={call.error_code} detail={call.error_detail} />}
-        <CopiedFact label="Request ID" value={call.request_id}>
-          Include this ID when you contact support.
+        <CopiedFact label={t('Request ID')} value={call.request_id}>
+          {t('Include this ID when you contact support.')}
         </CopiedFact>
-        <CopiedFact label="Vendor’s request ID" value={call.vendor_request_id}>
-          Include this ID when you contact {call.vendor}.
+        <CopiedFact label={t('Vendor’s request ID')} value={call.vendor_request_id}>
+          {t('Include this ID when you contact {0}.', call.vendor)}
         </CopiedFact>
-        <Fact label="Route">{call.route}</Fact>
-        <Fact label="Attempts">{formatAttempts(call)}</Fact>
-        <Fact label="API key">{keyName}</Fact>
-        {call.end_user && <Fact label="End user">{call.end_user}</Fact>}
+        <Fact label={t('Route')}>{call.route}</Fact>
+        <Fact label={t('Attempts')}>{formatAttempts(call)}</Fact>
+        <Fact label={t('API key')}>{keyName}</Fact>
+        {call.end_user && <Fact label={t('End user')}>{call.end_user}</Fact>}
         {labels.length > 0 && (
-          <Fact label="Labels">
+          <Fact label={t('Labels')}>
             {labels.map(([name, value]) => (
               <div key={name}>
                 {name}: {String(value)}
@@ -54,7 +55,7 @@ export function CallDetails({ call, keyName, onClose }: CallDetailsProps) {
             variant="default"
             leftSection={<IconTerminal2 size={18} aria-hidden />}
           >
-            Open in playground
+            {t('Open in playground')}
           </LinkButton>
         )}
       </Stack>
@@ -66,13 +67,13 @@ function Failure({ code, detail }: { code: string; detail: string | null }) {
   const sentence = describeFailure(code)
   return (
     <>
-      <CopiedFact label="Error code" value={code}>
+      <CopiedFact label={t('Error code')} value={code}>
         {sentence && <>{sentence} </>}
         <TextLink to="/errors" hash={code} target="_blank" size="sm">
-          About this error
+          {t('About this error')}
         </TextLink>
       </CopiedFact>
-      {detail && <Fact label="Vendor’s message">{detail}</Fact>}
+      {detail && <Fact label={t('Vendor’s message')}>{detail}</Fact>}
     </>
   )
 }
@@ -80,21 +81,22 @@ function Failure({ code, detail }: { code: string; detail: string | null }) {
 function Usage({ call }: { call: Call }) {
   return (
     <>
-      <Fact label="Input tokens">
+      <Fact label={t('Input tokens')}>
         {formatCount(call.prompt_tokens)}
-        {call.cached_tokens > 0 && ` (${formatCount(call.cached_tokens)} cached)`}
+        {call.cached_tokens > 0 && t(' ({0} cached)', formatCount(call.cached_tokens))}
       </Fact>
-      <Fact label="Output tokens">
+      <Fact label={t('Output tokens')}>
         {formatCount(call.completion_tokens)}
-        {call.reasoning_tokens > 0 && ` (${formatCount(call.reasoning_tokens)} reasoning)`}
+        {call.reasoning_tokens > 0 && t(' ({0} reasoning)', formatCount(call.reasoning_tokens))}
       </Fact>
-      <Fact label="Cost">
+      <Fact label={t('Cost')}>
         {formatExactDollars(call.cost_usd)}
         {call.is_estimated && ' (estimated)'}
       </Fact>
-      <Fact label="Duration">
+      <Fact label={t('Duration')}>
         {formatDuration(call.latency_ms)}
-        {call.first_token_ms !== null && ` (first token ${formatDuration(call.first_token_ms)})`}
+        {call.first_token_ms !== null &&
+          t(' (first token {0})', formatDuration(call.first_token_ms))}
       </Fact>
     </>
   )

@@ -9,6 +9,7 @@ import {
   formatTime,
 } from '../components/format.ts'
 import { ScrollX } from '../components/scroll-x.tsx'
+import { t } from '../language/text.ts'
 import { formatGroupName } from '../usage/group-name.ts'
 import classes from './call-table.module.css'
 import { OutcomeBadge } from './outcome-badge.tsx'
@@ -18,24 +19,24 @@ type CallTableProps = { calls: Call[]; onOpen: (call: Call, opener: HTMLElement)
 /** One row per call; phones show the call, its time and its cost. */
 export function CallTable({ calls, onOpen }: CallTableProps) {
   return (
-    <ScrollX label="Calls">
+    <ScrollX label={t('Calls')}>
       <Table miw={{ base: 0, md: 860 }} highlightOnHover>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>Model</Table.Th>
-            <Table.Th visibleFrom="md">Route</Table.Th>
-            <Table.Th visibleFrom="md">Time</Table.Th>
-            <Table.Th visibleFrom="md">Status</Table.Th>
+            <Table.Th>{t('Model')}</Table.Th>
+            <Table.Th visibleFrom="md">{t('Route')}</Table.Th>
+            <Table.Th visibleFrom="md">{t('Time')}</Table.Th>
+            <Table.Th visibleFrom="md">{t('Status')}</Table.Th>
             <Table.Th visibleFrom="md" ta="right">
-              Input
+              {t('Input')}
             </Table.Th>
             <Table.Th visibleFrom="md" ta="right">
-              Output
+              {t('Output')}
             </Table.Th>
             <Table.Th visibleFrom="md" ta="right">
-              Duration
+              {t('Duration')}
             </Table.Th>
-            <Table.Th ta="right">Cost</Table.Th>
+            <Table.Th ta="right">{t('Cost')}</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -58,7 +59,7 @@ function CallRow({ call, onOpen }: { call: Call; onOpen: CallTableProps['onOpen'
           onClick={(event) => onOpen(call, event.currentTarget)}
         >
           {modelName(call)}
-          <VisuallyHidden>Details of the call at {formatTime(at)}</VisuallyHidden>
+          <VisuallyHidden>{t('Details of the call at {0}', formatTime(at))}</VisuallyHidden>
         </UnstyledButton>
         <Group gap={8} hiddenFrom="md">
           <OutcomeBadge call={call} />
@@ -80,7 +81,7 @@ function CallRow({ call, onOpen }: { call: Call; onOpen: CallTableProps['onOpen'
       <Table.Td
         visibleFrom="md"
         ta="right"
-        title={cached_tokens > 0 ? `${formatCount(cached_tokens)} cached` : undefined}
+        title={cached_tokens > 0 ? t('{0} cached', formatCount(cached_tokens)) : undefined}
       >
         {formatCount(call.prompt_tokens)}
       </Table.Td>
@@ -92,7 +93,7 @@ function CallRow({ call, onOpen }: { call: Call; onOpen: CallTableProps['onOpen'
         ta="right"
         className={classes.whole ?? ''}
         title={
-          first_token_ms === null ? undefined : `First after ${formatDuration(first_token_ms)}`
+          first_token_ms === null ? undefined : t('First after {0}', formatDuration(first_token_ms))
         }
       >
         {formatDuration(call.latency_ms)}

@@ -20,6 +20,7 @@ import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Page } from '../components/page.tsx'
 import { useReturnFocus } from '../components/return-focus.ts'
+import { t } from '../language/text.ts'
 import { useUser } from '../session/user.ts'
 import { formatGroupName } from '../usage/group-name.ts'
 import { usageQuery } from '../usage/usage-query.ts'
@@ -43,8 +44,8 @@ export function CallsPage() {
 
   return (
     <Page
-      title="Calls"
-      lead="Every call, newest first. We never store prompts or answers."
+      title={t('Calls')}
+      lead={t('Every call, newest first. We never store prompts or answers.')}
       wide
       actions={
         <Button
@@ -53,7 +54,7 @@ export function CallsPage() {
           loading={download.isPending}
           onClick={() => download.mutate()}
         >
-          Export CSV
+          {t('Export CSV')}
         </Button>
       }
     >
@@ -63,13 +64,13 @@ export function CallsPage() {
         </Text>
       )}
       <Filters filters={filters} keyNames={keyNames} />
-      <section aria-label="All calls">
+      <section aria-label={t('All calls')}>
         <Loaded query={calls} skeleton={<Skeleton h={420} />}>
           {({ pages }) => {
             const shown = pages.flatMap((page) => page.calls)
             return shown.length === 0 && !calls.hasNextPage ? (
-              <Notice icon={IconListSearch} title="No calls match these filters">
-                A call appears here when it ends.
+              <Notice icon={IconListSearch} title={t('No calls match these filters')}>
+                {t('A call appears here when it ends.')}
               </Notice>
             ) : (
               <Stack gap="sm">
@@ -83,7 +84,7 @@ export function CallsPage() {
                 <Group justify="space-between">
                   <Text c="dimmed" size="sm" role="status">
                     {plural(shown.length, 'call')}
-                    {calls.hasNextPage ? ' so far' : ' in total'}
+                    {calls.hasNextPage ? t(' so far') : t(' in total')}
                   </Text>
                   {calls.hasNextPage && (
                     <Button
@@ -91,7 +92,7 @@ export function CallsPage() {
                       loading={calls.isFetchingNextPage}
                       onClick={() => void calls.fetchNextPage()}
                     >
-                      Show more
+                      {t('Show more')}
                     </Button>
                   )}
                 </Group>
@@ -143,30 +144,30 @@ function Filters({
     <Stack gap="sm" mb="md">
       <Group gap="sm">
         <SegmentedControl
-          aria-label="Period"
+          aria-label={t('Period')}
           value={`${filters.days}`}
           onChange={(value) => set({ days: value === '7' ? undefined : Number(value) })}
           data={[
-            { value: '1', label: 'Today' },
-            ...['7', '30', '90'].map((value) => ({ value, label: `${value} days` })),
+            { value: '1', label: t('Today') },
+            ...['7', '30', '90'].map((value) => ({ value, label: t('{0} days', value) })),
           ]}
         />
         <SegmentedControl
-          aria-label="Status"
+          aria-label={t('Status')}
           value={filters.outcome ?? 'all'}
           onChange={(value) => set({ outcome: value === 'all' ? undefined : value })}
           data={[
-            { value: 'all', label: 'All' },
+            { value: 'all', label: t('All') },
             { value: 'ok', label: 'OK' },
-            { value: 'failed', label: 'Failed' },
-            { value: 'cancelled', label: 'Cancelled' },
+            { value: 'failed', label: t('Failed') },
+            { value: 'cancelled', label: t('Cancelled|call') },
           ]}
         />
       </Group>
       <Group gap="sm" align="flex-start">
         <Select
-          aria-label="Model"
-          placeholder="Any model"
+          aria-label={t('Model')}
+          placeholder={t('Any model')}
           searchable
           clearable
           w={{ base: '100%', xs: 220 }}
@@ -177,8 +178,8 @@ function Filters({
             .map((value) => ({ value, label: formatGroupName('model', value, keyNames) }))}
         />
         <Select
-          aria-label="Key"
-          placeholder="Any key"
+          aria-label={t('Key')}
+          placeholder={t('Any key')}
           clearable
           w={{ base: '100%', xs: 180 }}
           value={filters.key ?? null}
@@ -190,14 +191,14 @@ function Filters({
             <TextInput
               flex={1}
               type="search"
-              aria-label="End user, request ID or label"
-              placeholder="End user, request ID or label (team:blue)"
+              aria-label={t('End user, request ID or label')}
+              placeholder={t('End user, request ID or label (team:blue)')}
               leftSection={<IconSearch size={18} aria-hidden />}
               value={text}
               onChange={(event) => setText(event.currentTarget.value)}
             />
             <Button type="submit" variant="light">
-              Search
+              {t('Search')}
             </Button>
           </Group>
         </form>

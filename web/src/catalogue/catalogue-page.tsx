@@ -6,6 +6,8 @@ import { plural } from '../components/format.ts'
 import { LinkButton, TextLink } from '../components/links.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
+import { rich } from '../language/rich.ts'
+import { t } from '../language/text.ts'
 import { Panel } from '../shop/facts.tsx'
 import layout from '../shop/order-page.module.css'
 import { PlanPanel } from './plan-panel.tsx'
@@ -19,12 +21,12 @@ export function CataloguePage() {
   })
   return (
     <Page
-      title="Catalogue"
-      lead="Plans with their prices and limits, and how many accounts have each."
+      title={t('Catalogue')}
+      lead={t('Plans with their prices and limits, and how many accounts have each.')}
       wide
       actions={
         <LinkButton to="/shop/products" variant="default">
-          Products
+          {t('Products')}
         </LinkButton>
       }
     >
@@ -49,26 +51,26 @@ export function CataloguePage() {
 function Source({ catalogue: { plans_file, products_file } }: { catalogue: Catalogue }) {
   return (
     <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-      {plans_file === null ? (
-        <>
-          These are the built-in plans. To change them, copy <code>docs/catalogue.json</code> and
-          set <code>CATALOGUE</code> to the copy.
-        </>
-      ) : (
-        <>
-          The plans are in <code>{plans_file}</code>. Edit that file, then restart the service.
-        </>
+      {plans_file === null
+        ? rich(
+            'These are the built-in plans. To change them, copy {0} and set {1} to the copy.',
+            <code>docs/catalogue.json</code>,
+            <code>CATALOGUE</code>,
+          )
+        : rich(
+            'The plans are in {0}. Edit that file, then restart the service.',
+            <code>{plans_file}</code>,
+          )}{' '}
+      {rich(
+        'Amounts are set at Stripe; {0} creates missing prices.',
+        <TextLink to="/run/setup">{t('Setup')}</TextLink>,
       )}{' '}
-      Amounts are set at Stripe; <TextLink to="/run/setup">Setup</TextLink> creates missing prices.{' '}
-      {products_file === null ? (
-        <>
-          Products are edited in the <TextLink to="/shop/products">Shop</TextLink>.
-        </>
-      ) : (
-        <>
-          Products are in <code>{products_file}</code>.
-        </>
-      )}
+      {products_file === null
+        ? rich(
+            'Products are edited in the {0}.',
+            <TextLink to="/shop/products">{t('Shop')}</TextLink>,
+          )
+        : rich('Products are in {0}.', <code>{products_file}</code>)}
     </Text>
   )
 }
@@ -77,20 +79,26 @@ function Source({ catalogue: { plans_file, products_file } }: { catalogue: Catal
 function Strays({ catalogue: { dropped_plans, unknown_prices } }: { catalogue: Catalogue }) {
   if (dropped_plans.length === 0 && unknown_prices.length === 0) return null
   return (
-    <Panel title="Not in the catalogue">
+    <Panel title={t('Not in the catalogue')}>
       <Text component="ul" size="sm" mt="xs" ps="md">
         {dropped_plans.map(({ tier, accounts }) => (
           <li key={tier}>
-            <TextLink to="/customers" search={{ plan: tier }}>
-              {plural(accounts, 'account')}
-            </TextLink>{' '}
-            on the plan <code>{tier}</code>, which grants nothing.
+            {rich(
+              '{0} on the plan {1}, which grants nothing.',
+              <TextLink to="/customers" search={{ plan: tier }}>
+                {plural(accounts, 'account')}
+              </TextLink>,
+              <code>{tier}</code>,
+            )}
           </li>
         ))}
         {unknown_prices.map(({ price_id, subscribers }) => (
           <li key={price_id}>
-            {plural(subscribers, 'subscription')} to the price <code>{price_id}</code>, which
-            belongs to no plan.
+            {rich(
+              '{0} to the price {1}, which belongs to no plan.',
+              plural(subscribers, 'subscription'),
+              <code>{price_id}</code>,
+            )}
           </li>
         ))}
       </Text>

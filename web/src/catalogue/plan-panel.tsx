@@ -5,6 +5,9 @@ import { CopyIcon } from '../components/copy.tsx'
 import { formatBytes, formatCount, formatDollars, plural } from '../components/format.ts'
 import { TextLink } from '../components/links.tsx'
 import { ScrollX } from '../components/scroll-x.tsx'
+import { rich } from '../language/rich.ts'
+import { t } from '../language/text.ts'
+import { translateFeature } from '../pricing/feature-text.ts'
 import { Fact, Panel } from '../shop/facts.tsx'
 
 export function PlanPanel({ plan }: { plan: CataloguePlan }) {
@@ -20,20 +23,20 @@ export function PlanPanel({ plan }: { plan: CataloguePlan }) {
     >
       {prices.length > 0 && <PriceTable name={name} prices={prices} />}
       <dl>
-        <Fact label="Tier">
+        <Fact label={t('Tier')}>
           <code>{tier}</code>
         </Fact>
-        <Fact label="Grants">
+        <Fact label={t('Grants')}>
           <Group gap={6}>
             {plan.grants.map((grant) => (
               <Badge key={grant} color="gray">
                 {grant}
               </Badge>
             ))}
-            {plan.grants.length === 0 && 'Nothing'}
+            {plan.grants.length === 0 && t('Nothing')}
           </Group>
         </Fact>
-        {plan.trial_days > 0 && <Fact label="Trial">{describeTrial(plan)}</Fact>}
+        {plan.trial_days > 0 && <Fact label={t('Trial')}>{describeTrial(plan)}</Fact>}
         {listLimits(plan).map(([label, limit]) => (
           <Fact key={label} label={label}>
             {limit}
@@ -43,7 +46,7 @@ export function PlanPanel({ plan }: { plan: CataloguePlan }) {
       {plan.features.length > 0 && (
         <Text component="ul" size="sm" c="dimmed" mt="sm" mb={0} ps="md">
           {plan.features.map((feature) => (
-            <li key={feature}>{feature}</li>
+            <li key={feature}>{translateFeature(feature)}</li>
           ))}
         </Text>
       )}
@@ -53,13 +56,13 @@ export function PlanPanel({ plan }: { plan: CataloguePlan }) {
 
 function PriceTable({ name, prices }: { name: string; prices: readonly CataloguePrice[] }) {
   return (
-    <ScrollX label={`Prices of ${name}`}>
+    <ScrollX label={t('Prices of {0}', name)}>
       <Table className="numbers" mt="xs">
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>Price</Table.Th>
-            <Table.Th>At Stripe</Table.Th>
-            <Table.Th ta="right">Subscribers</Table.Th>
+            <Table.Th>{t('Price')}</Table.Th>
+            <Table.Th>{t('At Stripe')}</Table.Th>
+            <Table.Th ta="right">{t('Subscribers')}</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -68,14 +71,12 @@ function PriceTable({ name, prices }: { name: string; prices: readonly Catalogue
               <Table.Td>
                 {describePrice(price)}
                 <Text c="dimmed" size="sm">
-                  {price.interval === 'month' ? 'Monthly' : 'Yearly'}
+                  {price.interval === 'month' ? t('Monthly') : t('Yearly')}
                 </Text>
               </Table.Td>
               <Table.Td>
                 {price.price_id === null ? (
-                  <Text size="sm">
-                    None. Set <code>{price.setting}</code>.
-                  </Text>
+                  <Text size="sm">{rich('None. Set {0}.', <code>{price.setting}</code>)}</Text>
                 ) : (
                   <>
                     <span className="mono" style={{ overflowWrap: 'anywhere' }}>
@@ -83,7 +84,7 @@ function PriceTable({ name, prices }: { name: string; prices: readonly Catalogue
                     </span>
                     <CopyIcon
                       value={price.price_id}
-                      what={`price ID of ${name}, ${price.interval}`}
+                      what={t('price ID of {0}, {1}', name, price.interval)}
                     />
                     <Text c="dimmed" size="sm" style={{ overflowWrap: 'anywhere' }}>
                       {price.setting}
@@ -95,7 +96,7 @@ function PriceTable({ name, prices }: { name: string; prices: readonly Catalogue
                 {formatCount(price.subscribers)}
                 {price.trials > 0 && (
                   <Text c="dimmed" size="sm">
-                    {formatCount(price.trials)} in a trial
+                    {t('{0} in a trial', formatCount(price.trials))}
                   </Text>
                 )}
               </Table.Td>
@@ -108,15 +109,15 @@ function PriceTable({ name, prices }: { name: string; prices: readonly Catalogue
 }
 
 function describePrice({ price_id, amount, currency }: CataloguePrice): string {
-  if (price_id === null) return 'Not for sale'
-  return amount === null || currency === null ? 'Unknown' : formatMoney(amount, currency)
+  if (price_id === null) return t('Not for sale')
+  return amount === null || currency === null ? t('Unknown') : formatMoney(amount, currency)
 }
 
 function describeTrial({ trial_days, trial_allowance_usd }: CataloguePlan): string {
   const days = plural(trial_days, 'day')
   return trial_allowance_usd === null
     ? days
-    : `${days}, up to ${formatDollars(trial_allowance_usd)} of calls`
+    : t('{0}, up to {1} of calls', days, formatDollars(trial_allowance_usd))
 }
 
 /** Limits without a value are left out: they do not apply. */
@@ -124,13 +125,13 @@ function listLimits({ allowance_usd, tokens_max, limits }: CataloguePlan): [stri
   const of = (label: string, value: number | null, format: (n: number) => string) =>
     value === null ? [] : [[label, format(value)] as [string, string]]
   return [
-    ...of('Usage a month', allowance_usd, formatDollars),
-    ...of('Tokens a month', tokens_max, formatCount),
-    ...of('Documents', limits.documents_max, formatCount),
-    ...of('Characters', limits.characters_max, formatCount),
-    ...of('Chunks', limits.chunks_max, formatCount),
-    ...of('Uploaded files', limits.file_bytes_max, formatBytes),
-    ...of('Tokens of an answer', limits.output_tokens_max, formatCount),
-    ...of('Answers at once', limits.choices_max, formatCount),
+    ...of(t('Usage a month'), allowance_usd, formatDollars),
+    ...of(t('Tokens a month'), tokens_max, formatCount),
+    ...of(t('Documents'), limits.documents_max, formatCount),
+    ...of(t('Characters'), limits.characters_max, formatCount),
+    ...of(t('Chunks'), limits.chunks_max, formatCount),
+    ...of(t('Uploaded files'), limits.file_bytes_max, formatBytes),
+    ...of(t('Tokens of an answer'), limits.output_tokens_max, formatCount),
+    ...of(t('Answers at once'), limits.choices_max, formatCount),
   ]
 }

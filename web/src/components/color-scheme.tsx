@@ -1,12 +1,13 @@
 import { useMantineColorScheme } from '@mantine/core'
 import { IconDeviceDesktop, IconMoon, IconSun } from '@tabler/icons-react'
 import { IconButton } from '../conversations/parts/icon-button.tsx'
+import { t } from '../language/text.ts'
 import { Menu, type MenuItem } from './menu.tsx'
 
 const CHOICES = [
-  { value: 'light', label: 'Light', icon: IconSun },
-  { value: 'dark', label: 'Dark', icon: IconMoon },
-  { value: 'auto', label: 'System', icon: IconDeviceDesktop },
+  { value: 'light', label: t('Light'), icon: IconSun },
+  { value: 'dark', label: t('Dark'), icon: IconMoon },
+  { value: 'auto', label: t('System'), icon: IconDeviceDesktop },
 ] as const
 
 export function ColorScheme() {
@@ -15,9 +16,14 @@ export function ColorScheme() {
   const Current = CHOICES.find(({ value }) => value === colorScheme)?.icon ?? IconDeviceDesktop
   return (
     <Menu
-      label="Color scheme"
+      label={t('Color scheme')}
       button={(target) => (
-        <IconButton {...target} label="Color scheme" data-tip-side="below" data-tip-align="end">
+        <IconButton
+          {...target}
+          label={t('Color scheme')}
+          data-tip-side="below"
+          data-tip-align="end"
+        >
           <Current size={18} stroke={1.6} aria-hidden />
         </IconButton>
       )}

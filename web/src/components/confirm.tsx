@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Dialog } from '../conversations/parts/dialog.tsx'
+import { t } from '../language/text.ts'
 import classes from './confirm.module.css'
 import { FormProblem } from './form-problem.tsx'
 
@@ -26,7 +27,7 @@ function ConfirmDialog({
   title,
   children,
   action,
-  leave = 'Cancel',
+  leave = t('Cancel'),
   onConfirm,
 }: Omit<ConfirmProps, 'opened'>) {
   const run = useMutation({ mutationFn: onConfirm, onSuccess: onClose })

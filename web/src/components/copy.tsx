@@ -1,13 +1,14 @@
 import { ActionIcon, Button } from '@mantine/core'
 import { IconCheck, IconCopy } from '@tabler/icons-react'
 import { useEffect, useState } from 'react'
+import { t } from '../language/text.ts'
 
 const SHOWN_MS = 1_500
 
 /** Button that copies a value and shows when it has. */
 export function CopyIcon({ value, what }: { value: string; what: string }) {
   const [hasCopied, copy] = useCopy(value)
-  const label = hasCopied ? 'Copied' : `Copy ${what}`
+  const label = hasCopied ? t('Copied') : t('Copy {0}', what)
   return (
     <ActionIcon onClick={copy} aria-label={label} title={label}>
       {hasCopied ? <IconCheck size={18} aria-hidden /> : <IconCopy size={18} aria-hidden />}
@@ -25,7 +26,7 @@ export function CopyText({ value, children }: { value: string; children: string 
         hasCopied ? <IconCheck size={18} aria-hidden /> : <IconCopy size={18} aria-hidden />
       }
     >
-      {hasCopied ? 'Copied' : children}
+      {hasCopied ? t('Copied') : children}
     </Button>
   )
 }

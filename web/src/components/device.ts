@@ -1,3 +1,5 @@
+import { t } from '../language/text.ts'
+
 // Edge and Opera call themselves Chrome too, and Chrome calls itself Safari, so the order matters.
 const BROWSERS: [RegExp, string][] = [
   [/Edg\//, 'Edge'],
@@ -16,9 +18,9 @@ const SYSTEMS: [RegExp, string][] = [
 
 /** Returns `Firefox on Linux` from a User-Agent header, or the start of an unknown header. */
 export function describeDevice(userAgent: string | null): string {
-  if (!userAgent) return 'Unknown device'
+  if (!userAgent) return t('Unknown device')
   const browser = BROWSERS.find(([pattern]) => pattern.test(userAgent))?.[1]
   const system = SYSTEMS.find(([pattern]) => pattern.test(userAgent))?.[1]
   if (!browser) return userAgent.slice(0, 60)
-  return system ? `${browser} on ${system}` : browser
+  return system ? t('{0} on {1}', browser, system) : browser
 }

@@ -1,6 +1,7 @@
 import { Alert } from '@mantine/core'
 import { IconAlertCircle } from '@tabler/icons-react'
 import { ApiProblem, fieldErrors, formatProblem } from '../api/problem.ts'
+import { t } from '../language/text.ts'
 
 type Form = { values: object; setErrors(errors: Record<string, string>): void }
 
@@ -23,7 +24,9 @@ export function FormProblem({ problem, fields = [] }: { problem: unknown; fields
       role="alert"
       icon={<IconAlertCircle size={20} aria-hidden />}
     >
-      {stale ? 'Nothing was changed. Sign in again to make this change.' : formatProblem(problem)}
+      {stale
+        ? t('Nothing was changed. Sign in again to make this change.')
+        : formatProblem(problem)}
     </Alert>
   )
 }

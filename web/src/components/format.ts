@@ -1,11 +1,14 @@
-// Formats numbers, money, sizes and times in the browser's language and time zone.
+// Formats numbers, money, sizes and times in the app's language and the browser's time zone.
 
-const wholeFormat = new Intl.NumberFormat()
-const shortFormat = new Intl.NumberFormat(undefined, {
+import { dollarLocale, locale } from '../language/language.ts'
+import { t, translate } from '../language/text.ts'
+
+const wholeFormat = new Intl.NumberFormat(locale)
+const shortFormat = new Intl.NumberFormat(locale, {
   notation: 'compact',
   maximumFractionDigits: 1,
 })
-const relativeFormat = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' })
+const relativeFormat = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
 
 export function formatCount(n: number): string {
   return wholeFormat.format(n)
@@ -16,7 +19,7 @@ export function formatCompact(n: number): string {
 }
 
 export function formatMoney(amount: number, currency: string): string {
-  return new Intl.NumberFormat(undefined, {
+  return new Intl.NumberFormat(locale, {
     style: 'currency',
     currency,
     minimumFractionDigits: Number.isInteger(amount) ? 0 : 2,
@@ -26,7 +29,7 @@ export function formatMoney(amount: number, currency: string): string {
 /** US dollars. Sums below one dollar get four digits, because calls cost fractions of a cent. */
 export function formatDollars(amount: number): string {
   const digits = amount !== 0 && Math.abs(amount) < 1 ? 4 : Number.isInteger(amount) ? 0 : 2
-  return new Intl.NumberFormat('en-US', {
+  return new Intl.NumberFormat(dollarLocale, {
     style: 'currency',
     currency: 'USD',
     minimumFractionDigits: digits === 4 ? 2 : digits,
@@ -36,7 +39,7 @@ export function formatDollars(amount: number): string {
 
 /** US dollars with four digits, so that a column of costs aligns. */
 export function formatCallCost(amount: number): string {
-  return new Intl.NumberFormat('en-US', {
+  return new Intl.NumberFormat(dollarLocale, {
     style: 'currency',
     currency: 'USD',
     minimumFractionDigits: 4,
@@ -44,17 +47,24 @@ export function formatCallCost(amount: number): string {
   }).format(amount)
 }
 
+const formatDecimal = (n: number, digits: number) =>
+  n.toLocaleString(locale, {
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+    useGrouping: false,
+  })
+
 /** `340 ms`, `1.2 s`, `2 min 5 s`. */
 export function formatDuration(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms)} ms`
-  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`
+  if (ms < 1_000) return t('{0} ms', Math.round(ms))
+  if (ms < 60_000) return `${formatDecimal(ms / 1_000, 1)} s`
   const seconds = Math.round(ms / 1_000)
-  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`
+  return t('{0} min {1} s', Math.floor(seconds / 60), seconds % 60)
 }
 
 /** US dollars to the last digit. */
 export function formatExactDollars(amount: number): string {
-  return new Intl.NumberFormat('en-US', {
+  return new Intl.NumberFormat(dollarLocale, {
     style: 'currency',
     currency: 'USD',
     minimumFractionDigits: 2,
@@ -66,11 +76,11 @@ export function formatBytes(n: number): string {
   if (n < 1024) return `${n} B`
   const units = ['KB', 'MB', 'GB']
   const step = Math.min(units.length, Math.floor(Math.log2(n) / 10))
-  return `${(n / 1024 ** step).toFixed(step === 1 ? 0 : 1)} ${units[step - 1]}`
+  return `${formatDecimal(n / 1024 ** step, step === 1 ? 0 : 1)} ${units[step - 1]}`
 }
 
 export function formatDay(iso: string): string {
-  return new Date(iso).toLocaleDateString(undefined, {
+  return new Date(iso).toLocaleDateString(locale, {
     year: 'numeric',
     month: 'short',
     day: 'numeric',
@@ -79,7 +89,7 @@ export function formatDay(iso: string): string {
 
 /** To the second, to match log entries. */
 export function formatExactTime(iso: string): string {
-  return new Date(iso).toLocaleString(undefined, {
+  return new Date(iso).toLocaleString(locale, {
     month: 'short',
     day: 'numeric',
     hour: 'numeric',
@@ -89,7 +99,7 @@ export function formatExactTime(iso: string): string {
 }
 
 export function formatTime(iso: string): string {
-  return new Date(iso).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+  return new Date(iso).toLocaleString(locale, { dateStyle: 'medium', timeStyle: 'short' })
 }
 
 const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
@@ -111,12 +121,12 @@ export function formatAge(iso: string, nowMs: number = Date.now()): string {
 
 /** `1 chunk`, `2 chunks`. */
 export function plural(n: number, one: string, many: string = `${one}s`): string {
-  return `${formatCount(n)} ${n === 1 ? one : many}`
+  return `${formatCount(n)} ${translate(n === 1 ? one : many)}`
 }
 
 /** Budgets renew at midnight UTC. */
 export function formatUtcDay(iso: string): string {
-  return new Date(iso).toLocaleDateString(undefined, {
+  return new Date(iso).toLocaleDateString(locale, {
     month: 'short',
     day: 'numeric',
     timeZone: 'UTC',

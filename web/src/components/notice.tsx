@@ -2,6 +2,7 @@ import { type Icon, IconPlugConnectedX, IconRefresh } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import { ApiProblem, formatProblem } from '../api/problem.ts'
 import { ActionButton } from '../conversations/parts/action-button.tsx'
+import { t } from '../language/text.ts'
 import classes from './notice.module.css'
 
 type NoticeProps = {
@@ -34,12 +35,12 @@ export function Failure({ problem, retry }: { problem: unknown; retry?: () => vo
     <div role="alert">
       <Notice
         icon={IconPlugConnectedX}
-        title={unreached ? 'Connection failed' : 'Couldn’t load this'}
+        title={unreached ? t('Connection failed') : t('Couldn’t load this')}
         action={
           retry && (
             <ActionButton onClick={retry}>
               <IconRefresh size={18} aria-hidden />
-              Try again
+              {t('Try again')}
             </ActionButton>
           )
         }

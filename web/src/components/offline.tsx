@@ -1,6 +1,7 @@
 import { IconWifiOff } from '@tabler/icons-react'
 import { onlineManager } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
+import { t } from '../language/text.ts'
 import classes from './offline.module.css'
 
 /** Shown while the browser is offline. The page stays readable. */
@@ -14,7 +15,7 @@ export function OfflineBar() {
       {!online && (
         <div className={classes.bar}>
           <IconWifiOff size={18} aria-hidden />
-          <span>You’re offline. This page may be out of date, and changes will fail.</span>
+          <span>{t('You’re offline. This page may be out of date, and changes will fail.')}</span>
         </div>
       )}
     </div>

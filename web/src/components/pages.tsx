@@ -1,6 +1,7 @@
 import { Group, Pagination, Text } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import type { ListUsersResponse } from '../api/types.ts'
+import { t } from '../language/text.ts'
 import { plural } from './format.ts'
 
 /** Returns the list's page from the address. */
@@ -33,7 +34,7 @@ export function Pages({ paged, what, several }: PagesProps) {
               resetScroll: false,
             })
           }
-          getControlProps={(control) => ({ 'aria-label': `${control} page` })}
+          getControlProps={(control) => ({ 'aria-label': t('{0} page', control) })}
         />
       )}
     </Group>

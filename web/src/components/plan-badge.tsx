@@ -2,12 +2,13 @@ import { Badge } from '@mantine/core'
 import type { SubscriptionStatus } from '../api/types.ts'
 import { isFree, planName } from '../billing/plans.ts'
 import { usePlans } from '../billing/use-plans.ts'
+import { t } from '../language/text.ts'
 
 const STATES: Record<SubscriptionStatus, { word: string; color: string }> = {
-  free: { word: 'No subscription', color: 'gray' },
-  active: { word: 'Active', color: 'pine' },
-  cancelled: { word: 'Cancelled', color: 'gray' },
-  past_due: { word: 'Payment due', color: 'red' },
+  free: { word: t('No subscription'), color: 'gray' },
+  active: { word: t('Active'), color: 'pine' },
+  cancelled: { word: t('Cancelled'), color: 'gray' },
+  past_due: { word: t('Payment due'), color: 'red' },
 }
 
 export function TierBadge({ tier }: { tier: string }) {

@@ -3,6 +3,8 @@ import type { ReactNode } from 'react'
 import type { Entitlement } from '../api/types.ts'
 import { findPlan, planName } from '../billing/plans.ts'
 import { usePlans } from '../billing/use-plans.ts'
+import { rich } from '../language/rich.ts'
+import { t } from '../language/text.ts'
 import { computePrice } from '../pricing/price.ts'
 import { useUser } from '../session/user.ts'
 import { formatMoney } from './format.ts'
@@ -20,19 +22,19 @@ type RequireEntitlementProps = {
 /** What each feature does, for people whose plan does not include it. */
 const BENEFITS: Partial<Record<Entitlement, string[]>> = {
   api_keys: [
-    'Call every model from your programs, with any OpenAI or Anthropic client',
-    'Limit each key: spending, rate, models and networks',
-    'See every call with its tokens, cost and duration',
+    t('Call every model from your programs, with any OpenAI or Anthropic client'),
+    t('Limit each key: spending, rate, models and networks'),
+    t('See every call with its tokens, cost and duration'),
   ],
   library: [
-    'Upload PDF, Word, text and more, and search them',
-    'Ask about your files: answers show the sentence they stand on',
+    t('Upload PDF, Word, text and more, and search them'),
+    t('Ask about your files: answers show the sentence they stand on'),
   ],
   ai: [
-    'Send requests to every model, and see the raw events, latency, tokens and cost',
-    'Copy each request as code for curl, OpenAI, Anthropic and LangChain',
+    t('Send requests to every model, and see the raw events, latency, tokens and cost'),
+    t('Copy each request as code for curl, OpenAI, Anthropic and LangChain'),
   ],
-  home: ['Ask the models of several vendors in one conversation, with your files'],
+  home: [t('Ask the models of several vendors in one conversation, with your files')],
 }
 
 /**
@@ -54,10 +56,10 @@ export function RequireEntitlement({
       <Notice
         icon={IconCreditCardOff}
         order={page ? 1 : 2}
-        title="Your plan is suspended"
-        action={<LinkButton to="/billing">Go to billing</LinkButton>}
+        title={t('Your plan is suspended')}
+        action={<LinkButton to="/billing">{t('Go to billing')}</LinkButton>}
       >
-        Pay or resume your plan to continue. Your data is kept.
+        {t('Pay or resume your plan to continue. Your data is kept.')}
       </Notice>
     )
   }
@@ -66,7 +68,9 @@ export function RequireEntitlement({
   const price = plan && computePrice(plan, 'monthly')
   return (
     <section className={classes.offer}>
-      <Heading>{plan ? `${what} with ${plan.name}` : `${what} is not part of your plan`}</Heading>
+      <Heading>
+        {plan ? t('{0} with {1}', what, plan.name) : t('{0} is not part of your plan', what)}
+      </Heading>
       <ul>
         {BENEFITS[entitlement]?.map((benefit) => (
           <li key={benefit}>
@@ -76,11 +80,14 @@ export function RequireEntitlement({
         ))}
       </ul>
       <div className={classes.action}>
-        <LinkButton to="/pricing">See plans</LinkButton>
+        <LinkButton to="/pricing">{t('See plans')}</LinkButton>
         <span>
-          {price?.amount != null &&
-            `${formatMoney(price.amount, price.currency)} ${price.per}, cancel anytime. `}
-          You are on the {planName(plans, subscription_tier)} plan.
+          {rich(
+            '{0}You are on the {1} plan.',
+            price?.amount != null &&
+              t('{0} {1}, cancel anytime. ', formatMoney(price.amount, price.currency), price.per),
+            planName(plans, subscription_tier),
+          )}
         </span>
       </div>
     </section>

@@ -1,5 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { readinessQuery } from '../api/readiness.ts'
+import { rich } from '../language/rich.ts'
+import { t } from '../language/text.ts'
 
 /**
  * Links to the sandbox's mailbox, which receives email outside production. Renders nothing without
@@ -10,11 +12,12 @@ export function SandboxMail() {
   if (data?.mail !== 'sandbox') return null
   return (
     <span>
-      Sandbox: open the email in{' '}
-      <a href="/sandbox/mail" target="_blank" rel="noreferrer">
-        the sandbox mailbox
-      </a>
-      .
+      {rich(
+        'Sandbox: open the email in {0}.',
+        <a href="/sandbox/mail" target="_blank" rel="noreferrer">
+          {t('the sandbox mailbox')}
+        </a>,
+      )}
     </span>
   )
 }

@@ -1,5 +1,6 @@
 import { Button, Checkbox, Group, Stack } from '@mantine/core'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { t } from '../language/text.ts'
 
 type ShownOnceProps = { confirmation: string; onDone: () => void; children: ReactNode }
 
@@ -30,7 +31,7 @@ export function ShownOnce({ confirmation, onDone, children }: ShownOnceProps) {
       />
       <Group justify="flex-end">
         <Button disabled={!stored} onClick={onDone}>
-          Done
+          {t('Done')}
         </Button>
       </Group>
     </Stack>

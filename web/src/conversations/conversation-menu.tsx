@@ -13,6 +13,7 @@ import { useNavigate, useRouterState } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { api } from '../api/client.ts'
 import { Menu } from '../components/menu.tsx'
+import { t } from '../language/text.ts'
 import type { ListedConversation } from './api.ts'
 import { IconButton } from './parts/icon-button.tsx'
 import { announceChange } from './queries.ts'
@@ -48,11 +49,11 @@ export function ConversationMenu({
   return (
     <>
       <Menu
-        label={`Actions for “${title}”`}
+        label={t('Actions for “{0}”', title)}
         button={(target) => (
           <IconButton
             {...target}
-            label={`Actions for “${title}”`}
+            label={t('Actions for “{0}”', title)}
             data-tip-side="below"
             data-tip-align="end"
             className={className}
@@ -62,27 +63,27 @@ export function ConversationMenu({
         )}
         groups={[
           [
-            { label: 'Rename', icon: IconPencil, onSelect: onRename },
+            { label: t('Rename'), icon: IconPencil, onSelect: onRename },
             {
-              label: isPinned ? 'Unpin' : 'Pin',
+              label: isPinned ? t('Unpin') : t('Pin'),
               icon: isPinned ? IconPinnedOff : IconPin,
               onSelect: () => void changeConversation(id, { is_pinned: !isPinned }),
             },
             onInstructions && {
-              label: 'Instructions…',
+              label: t('Instructions…'),
               icon: IconAdjustments,
               onSelect: onInstructions,
             },
-            { label: 'Share…', icon: IconShare2, onSelect: () => setDialog('share') },
+            { label: t('Share…'), icon: IconShare2, onSelect: () => setDialog('share') },
             {
-              label: isArchived ? 'Move out of archive' : 'Archive',
+              label: isArchived ? t('Move out of archive') : t('Archive'),
               icon: isArchived ? IconArchiveOff : IconArchive,
               onSelect: () => void changeConversation(id, { is_archived: !isArchived }),
             },
           ],
           [
             {
-              label: 'Delete…',
+              label: t('Delete…'),
               icon: IconTrash,
               isDangerous: true,
               onSelect: () => setDialog('delete'),
@@ -94,9 +95,9 @@ export function ConversationMenu({
         {dialog === 'share' && <ShareDialog conversationId={id} onClose={() => setDialog(null)} />}
         {dialog === 'delete' && (
           <DeleteDialog
-            title={`Delete “${title}”?`}
-            text="This deletes the conversation and its shared links. You cannot undo this."
-            action="Delete"
+            title={t('Delete “{0}”?', title)}
+            text={t('This deletes the conversation and its shared links. You cannot undo this.')}
+            action={t('Delete')}
             onDelete={async () => {
               await api.delete('/api/conversations/{id}', undefined, { path: { id } })
               // Before the navigation, so that the lists do not wait for the page.

@@ -1,6 +1,7 @@
 import { IconArrowDown } from '@tabler/icons-react'
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react'
 import { useStickToBottom } from '../components/stick-to-bottom.ts'
+import { t } from '../language/text.ts'
 import { Composer, type ComposerOptions } from './composer/composer.tsx'
 import classes from './conversation-view.module.css'
 import { useLiveState } from './live/live-answers.ts'
@@ -57,7 +58,7 @@ export function ConversationView({
             onScroll={stick.onScroll}
             className={classes.log}
             role="log"
-            aria-label="Conversation"
+            aria-label={t('Conversation')}
             aria-busy={isWriting}
             // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard.
             tabIndex={0}
@@ -66,7 +67,7 @@ export function ConversationView({
               {isEmpty && welcome?.above}
               {thread.hasEarlier && (
                 <button type="button" className={classes.earlier} onClick={thread.loadEarlier}>
-                  Show earlier messages
+                  {t('Show earlier messages')}
                 </button>
               )}
               <PeekProvider>
@@ -84,7 +85,7 @@ export function ConversationView({
             <button
               type="button"
               className={classes.jump}
-              aria-label="Jump to latest"
+              aria-label={t('Jump to latest')}
               onClick={() => {
                 stick.jump()
                 stick.box.current?.focus({ preventScroll: true })
@@ -100,7 +101,7 @@ export function ConversationView({
             options={options}
             onOptions={onOptions}
             isWriting={isWriting}
-            placeholder={isEmpty ? 'Ask anything' : 'Ask a follow-up'}
+            placeholder={isEmpty ? t('Ask anything') : t('Ask a follow-up')}
             onSend={async (ask) => {
               await (onAsk ?? thread.ask)(ask)
               stick.jump()

@@ -1,12 +1,16 @@
 /** Returns the heading of a day in a list: `Today`, `Yesterday`, `Last 7 days`, `March 2026`. */
+
+import { locale } from '../language/language.ts'
+import { t } from '../language/text.ts'
+
 export function describeDay(iso: string, now: Date = new Date()): string {
   const day = startOfDay(new Date(iso))
   const days = Math.round((startOfDay(now).getTime() - day.getTime()) / 86_400_000)
-  if (days <= 0) return 'Today'
-  if (days === 1) return 'Yesterday'
-  if (days < 7) return 'Last 7 days'
-  if (days < 30) return 'Last 30 days'
-  return day.toLocaleDateString(undefined, {
+  if (days <= 0) return t('Today')
+  if (days === 1) return t('Yesterday')
+  if (days < 7) return t('Last 7 days')
+  if (days < 30) return t('Last 30 days')
+  return day.toLocaleDateString(locale, {
     month: 'long',
     ...(day.getFullYear() !== now.getFullYear() && { year: 'numeric' }),
   })
@@ -22,7 +26,7 @@ export function groupByDay<T extends { pinned_at: string | null; updated_at: str
   now: Date = new Date(),
 ): { title: string; items: T[] }[] {
   const groups = Map.groupBy(list, (one) =>
-    one.pinned_at === null ? describeDay(one.updated_at, now) : 'Pinned',
+    one.pinned_at === null ? describeDay(one.updated_at, now) : t('Pinned'),
   )
   return [...groups].map(([title, items]) => ({ title, items }))
 }

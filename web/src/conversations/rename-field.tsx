@@ -1,4 +1,5 @@
 import { type KeyboardEvent, useRef, useState } from 'react'
+import { t } from '../language/text.ts'
 import classes from './thread-header.module.css'
 
 type RenameFieldProps = { title: string; onSave: (title: string) => void; onCancel: () => void }
@@ -23,7 +24,7 @@ export function RenameField({ title, onSave, onCancel }: RenameFieldProps) {
   return (
     <input
       className={classes.rename}
-      aria-label="Title"
+      aria-label={t('Title')}
       // biome-ignore lint/a11y/noAutofocus: the reader has just chosen to rename.
       autoFocus
       maxLength={200}

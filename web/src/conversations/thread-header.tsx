@@ -2,6 +2,7 @@ import { IconGhost2, IconShare2 } from '@tabler/icons-react'
 import { lazy, type ReactNode, Suspense, useState } from 'react'
 import type { Conversation } from '../api/types.ts'
 import { useTitle } from '../components/title.ts'
+import { t } from '../language/text.ts'
 import { ConversationMenu, changeConversation } from './conversation-menu.tsx'
 import { IconButton } from './parts/icon-button.tsx'
 import { RenameField } from './rename-field.tsx'
@@ -20,7 +21,7 @@ const InstructionsDialog = lazy(() =>
 /** Title and actions of a kept conversation. */
 export function ThreadHeader({ conversation }: { conversation: Conversation }) {
   const { id } = conversation
-  const title = conversation.title || 'New conversation'
+  const title = conversation.title || t('New conversation')
   const [isRenaming, setIsRenaming] = useState(false)
   const [dialog, setDialog] = useState<'share' | 'instructions' | null>(null)
   useTitle(title)
@@ -41,7 +42,7 @@ export function ThreadHeader({ conversation }: { conversation: Conversation }) {
         </h1>
       )}
       <IconButton
-        label="Share"
+        label={t('Share')}
         data-tip-side="below"
         data-tip-align="end"
         onClick={() => setDialog('share')}

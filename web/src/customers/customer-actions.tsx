@@ -19,6 +19,7 @@ import { Menu, type MenuGroups, type MenuItem } from '../components/menu.tsx'
 import { useReturnFocus } from '../components/return-focus.ts'
 import { showToast } from '../components/toasts.tsx'
 import { IconButton } from '../conversations/parts/icon-button.tsx'
+import { t } from '../language/text.ts'
 import { useUser } from '../session/user.ts'
 import layout from '../shop/order-page.module.css'
 import { hasEnded } from '../shop/order-status.tsx'
@@ -46,55 +47,58 @@ async function resendLicenses({ id }: Customer): Promise<string> {
   const live = purchases.filter(({ status }) => !hasEnded(status) && status !== 'upgraded')
   for (const { id: order } of live)
     await api.post('/api/admin/purchases/{id}/resend', undefined, { path: { id: order } })
-  return live.length === 0 ? 'No license to send' : `${plural(live.length, 'license')} emailed`
+  return live.length === 0
+    ? t('No license to send')
+    : t('{0} emailed', plural(live.length, 'license'))
 }
 
 const ACTIONS: Record<ActionName, Action> = {
   'sign-out': {
-    title: 'Sign out everywhere?',
-    words: 'All sessions end now, in the app and in the shop. API keys continue to work.',
-    action: 'Sign out everywhere',
+    title: t('Sign out everywhere?'),
+    words: t('All sessions end now, in the app and in the shop. API keys continue to work.'),
+    action: t('Sign out everywhere'),
     run: async ({ id }) => {
       await api.post('/api/admin/users/{id}/sign-out', undefined, { path: { id } })
-      return 'Signed out everywhere'
+      return t('Signed out everywhere')
     },
   },
   suspend: {
-    title: 'Suspend this account?',
-    words:
+    title: t('Suspend this account?'),
+    words: t(
       'All sessions and API keys stop working now. The subscription continues; licenses stay valid.',
-    action: 'Suspend',
-    run: (customer) => change(customer, { is_active: false }, 'Account suspended'),
+    ),
+    action: t('Suspend'),
+    run: (customer) => change(customer, { is_active: false }, t('Account suspended')),
   },
   reactivate: {
-    title: 'Reactivate this account?',
-    words: 'Sign-in and API keys work again.',
-    action: 'Reactivate',
-    run: (customer) => change(customer, { is_active: true }, 'Account reactivated'),
+    title: t('Reactivate this account?'),
+    words: t('Sign-in and API keys work again.'),
+    action: t('Reactivate'),
+    run: (customer) => change(customer, { is_active: true }, t('Account reactivated')),
   },
   resend: {
-    title: 'Email the licenses again?',
-    words: 'The customer gets one email for each license that works.',
-    action: 'Email licenses',
+    title: t('Email the licenses again?'),
+    words: t('The customer gets one email for each license that works.'),
+    action: t('Email licenses'),
     run: resendLicenses,
   },
   verify: {
-    title: 'Mark the email address as verified?',
-    words: 'Do this only when you know that the address belongs to the customer.',
-    action: 'Mark as verified',
-    run: (customer) => change(customer, { is_verified: true }, 'Marked as verified'),
+    title: t('Mark the email address as verified?'),
+    words: t('Do this only when you know that the address belongs to the customer.'),
+    action: t('Mark as verified'),
+    run: (customer) => change(customer, { is_verified: true }, t('Marked as verified')),
   },
   promote: {
-    title: 'Make a superuser?',
-    words: 'Superusers see and change everything: customers, payments, models and settings.',
-    action: 'Make superuser',
-    run: (customer) => change(customer, { is_superuser: true }, 'Made a superuser'),
+    title: t('Make a superuser?'),
+    words: t('Superusers see and change everything: customers, payments, models and settings.'),
+    action: t('Make superuser'),
+    run: (customer) => change(customer, { is_superuser: true }, t('Made a superuser')),
   },
   demote: {
-    title: 'Remove superuser access?',
-    words: 'The account stays a customer.',
-    action: 'Remove access',
-    run: (customer) => change(customer, { is_superuser: false }, 'Superuser access removed'),
+    title: t('Remove superuser access?'),
+    words: t('The account stays a customer.'),
+    action: t('Remove access'),
+    run: (customer) => change(customer, { is_superuser: false }, t('Superuser access removed')),
   },
 }
 
@@ -115,12 +119,17 @@ export function CustomerActions({ customer }: { customer: Customer }) {
       }}
     >
       <Button variant="default" onClick={() => setIsPlanOpen(true)}>
-        Change plan
+        {t('Change plan')}
       </Button>
       <Menu
-        label="More actions"
+        label={t('More actions')}
         button={(target) => (
-          <IconButton {...target} label="More actions" data-tip-side="below" data-tip-align="end">
+          <IconButton
+            {...target}
+            label={t('More actions')}
+            data-tip-side="below"
+            data-tip-align="end"
+          >
             <IconDots size={20} aria-hidden />
           </IconButton>
         )}
@@ -128,7 +137,7 @@ export function CustomerActions({ customer }: { customer: Customer }) {
           [
             customer.is_active &&
               !customer.is_superuser && {
-                label: 'View as customer',
+                label: t('View as customer'),
                 icon: IconEye,
                 onSelect: () => setIsViewOpen(true),
               },
@@ -173,17 +182,17 @@ function listItems(
   })
   return [
     [
-      item('Email licenses', IconMail, 'resend'),
-      !is_verified && item('Mark as verified', IconRosetteDiscountCheck, 'verify'),
+      item(t('Email licenses'), IconMail, 'resend'),
+      !is_verified && item(t('Mark as verified'), IconRosetteDiscountCheck, 'verify'),
     ],
     [
-      item('Sign out everywhere', IconLogout, 'sign-out'),
-      !isSelf && is_active && item('Suspend', IconBan, 'suspend'),
-      !is_active && item('Reactivate', IconUserCheck, 'reactivate'),
+      item(t('Sign out everywhere'), IconLogout, 'sign-out'),
+      !isSelf && is_active && item(t('Suspend'), IconBan, 'suspend'),
+      !is_active && item(t('Reactivate'), IconUserCheck, 'reactivate'),
     ],
     [
-      !isSelf && !is_superuser && item('Make superuser', IconShieldCog, 'promote'),
-      !isSelf && is_superuser && item('Remove superuser access', IconShieldCog, 'demote'),
+      !isSelf && !is_superuser && item(t('Make superuser'), IconShieldCog, 'promote'),
+      !isSelf && is_superuser && item(t('Remove superuser access'), IconShieldCog, 'demote'),
     ],
   ]
 }

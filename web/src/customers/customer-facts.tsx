@@ -17,6 +17,7 @@ import {
 } from '../components/format.ts'
 import { TextLink } from '../components/links.tsx'
 import { Loaded } from '../components/loaded.tsx'
+import { t, translate } from '../language/text.ts'
 import { formatAmount } from '../shop/amount.ts'
 import { CopiedFact, Fact, Panel } from '../shop/facts.tsx'
 import layout from '../shop/order-page.module.css'
@@ -43,13 +44,15 @@ export function CustomerFacts({ customer }: { customer: Customer }) {
 function Account({ customer }: { customer: Customer }) {
   const { id, email, last_login_at } = customer
   return (
-    <Panel title="Account">
+    <Panel title={t('Account')}>
       <dl>
-        <Fact label="Email">
+        <Fact label={t('Email')}>
           <span>{email}</span>
         </Fact>
-        <CopiedFact label="User" value={id} />
-        <Fact label="Last sign-in">{last_login_at ? formatTime(last_login_at) : 'Never'}</Fact>
+        <CopiedFact label={t('User')} value={id} />
+        <Fact label={t('Last sign-in')}>
+          {last_login_at ? formatTime(last_login_at) : t('Never')}
+        </Fact>
       </dl>
     </Panel>
   )
@@ -60,19 +63,21 @@ function Subscription({ customer }: { customer: Customer }) {
   const plans = usePlans()
   const [refunded, setRefunded] = useState<CustomerPayment | null>(null)
   return (
-    <Panel title="Subscription">
+    <Panel title={t('Subscription')}>
       <dl>
         {tier_override !== null && (
-          <Fact label="Plan set to">{planName(plans, tier_override)}, by a superuser</Fact>
+          <Fact label={t('Plan set to')}>
+            {t('{0}, by a superuser', planName(plans, tier_override))}
+          </Fact>
         )}
         {subscription ? (
           <SubscriptionFacts subscription={subscription} />
         ) : (
-          <Fact label="Status">No subscription</Fact>
+          <Fact label={t('Status')}>{t('No subscription')}</Fact>
         )}
       </dl>
       {payments.length > 0 && (
-        <ul className={classes.rows} aria-label="Payments of the subscription">
+        <ul className={classes.rows} aria-label={t('Payments of the subscription')}>
           {payments.map((payment) => (
             <Payment key={payment.id} payment={payment} onRefund={() => setRefunded(payment)} />
           ))}
@@ -83,9 +88,10 @@ function Subscription({ customer }: { customer: Customer }) {
           currency={refunded.currency}
           leftCents={refunded.amount_cents - refunded.refunded_cents}
           effects={{
-            whole:
+            whole: t(
               'A full refund of the latest payment ends the subscription. The customer gets an email.',
-            part: 'The plan stays as it is. The customer gets an email.',
+            ),
+            part: t('The plan stays as it is. The customer gets an email.'),
           }}
           onClose={() => setRefunded(null)}
           onRefund={async (body) => {
@@ -110,24 +116,26 @@ function SubscriptionFacts({
   const isOver = ended_at !== null || processor_status === 'canceled'
   return (
     <>
-      {tier && <Fact label="Plan">{planName(plans, tier)}</Fact>}
-      <Fact label="Status">{describeCode(processor_status ?? 'unknown')}</Fact>
+      {tier && <Fact label={t('Plan')}>{planName(plans, tier)}</Fact>}
+      <Fact label={t('Status')}>{describeCode(processor_status ?? 'unknown')}</Fact>
       {price_cents !== null && currency !== null && (
-        <Fact label="Price">
+        <Fact label={t('Price')}>
           {formatMoney(inUnits(price_cents, currency), currency)}
-          {interval && ` a ${interval}`}
+          {interval && t(' per {0}', translate(interval))}
         </Fact>
       )}
-      {ended_at && <Fact label="Ended">{formatDay(ended_at)}</Fact>}
+      {ended_at && <Fact label={t('Ended')}>{formatDay(ended_at)}</Fact>}
       {period_end_at && !isOver && (
-        <Fact label={is_cancel_at_period_end ? 'Ends' : 'Renews'}>{formatDay(period_end_at)}</Fact>
+        <Fact label={is_cancel_at_period_end ? t('Ends') : t('Renews')}>
+          {formatDay(period_end_at)}
+        </Fact>
       )}
       {payment_error && (
-        <Fact label="Failed">
+        <Fact label={t('Failed')}>
           <span className={classes.bad}>{payment_error}</span>
         </Fact>
       )}
-      {card_last4 && <Fact label="Card">•••• {card_last4}</Fact>}
+      {card_last4 && <Fact label={t('Card')}>•••• {card_last4}</Fact>}
       <CopiedFact label="ID" value={subscription.id} />
     </>
   )
@@ -142,22 +150,26 @@ function Payment({ payment, onRefund }: { payment: CustomerPayment; onRefund: ()
         {formatAmount(amount_cents, currency)}
         {refunded_cents > 0 &&
           !isRefunded &&
-          `, ${formatAmount(refunded_cents, currency)} refunded`}
+          t(', {0} refunded', formatAmount(refunded_cents, currency))}
         <small>
           {formatDay(paid_at)}
           {invoice && `, ${invoice}`}
         </small>
       </span>
-      {dispute && <Badge color="brass">Dispute {dispute}</Badge>}
+      {dispute && <Badge color="brass">{t('Dispute {0}', dispute)}</Badge>}
       {isRefunded ? (
-        amount_cents > 0 && <Badge color="gray">Refunded</Badge>
+        amount_cents > 0 && <Badge color="gray">{t('Refunded')}</Badge>
       ) : (
         <Button
           variant="default"
-          aria-label={`Refund ${formatAmount(amount_cents, currency)} of ${formatDay(paid_at)}`}
+          aria-label={t(
+            'Refund {0} of {1}',
+            formatAmount(amount_cents, currency),
+            formatDay(paid_at),
+          )}
           onClick={onRefund}
         >
-          Refund
+          {t('Refund')}
         </Button>
       )}
     </li>
@@ -169,24 +181,24 @@ function Purchases({ id }: { id: string }) {
   const nameTier = useTierNames()
   return (
     <Panel
-      title="Purchases"
+      title={t('Purchases')}
       aside={
         <TextLink to="/shop/orders" search={{ q: id }} size="sm">
-          In the shop
+          {t('In the shop')}
         </TextLink>
       }
     >
       <Loaded query={orders} skeleton={<Skeleton h={60} />}>
         {({ purchases }) =>
           purchases.length === 0 ? (
-            <p className={classes.none}>None.</p>
+            <p className={classes.none}>{t('None.')}</p>
           ) : (
             <ul className={classes.rows}>
               {purchases.map(({ id: order, tier, amount_cents, currency, created_at, status }) => (
                 <li key={order}>
                   <span>
                     <Link to="/shop/orders/$id" params={{ id: order }} className={classes.link}>
-                      {nameTier(tier)} for {formatAmount(amount_cents, currency)}
+                      {t('{0} for {1}', nameTier(tier), formatAmount(amount_cents, currency))}
                     </Link>
                     <small>{formatDay(created_at)}</small>
                   </span>
@@ -205,20 +217,20 @@ function Usage({ customer: { usage_30d } }: { customer: Customer }) {
   const { requests, failed, tokens, days } = usage_30d
   const most = Math.max(1, ...days.map((day) => day.requests))
   return (
-    <Panel title="Usage, 30 days">
+    <Panel title={t('Usage, 30 days')}>
       <dl>
-        <Fact label="Calls">{formatCompact(requests)}</Fact>
-        <Fact label="Failed">
+        <Fact label={t('Calls')}>{formatCompact(requests)}</Fact>
+        <Fact label={t('Failed')}>
           {formatCompact(failed)}
           {requests > 0 && ` (${Math.round((failed / requests) * 100)} %)`}
         </Fact>
-        <Fact label="Tokens">{formatCompact(tokens)}</Fact>
+        <Fact label={t('Tokens')}>{formatCompact(tokens)}</Fact>
       </dl>
       {days.length > 1 && (
         <div
           className={classes.bars}
           role="img"
-          aria-label={`Calls by day, at most ${formatCompact(most)}`}
+          aria-label={t('Calls by day, at most {0}', formatCompact(most))}
         >
           {days.map((day) => (
             <span
@@ -238,9 +250,9 @@ const SHOWN_KEYS = 10
 function Keys({ customer: { keys } }: { customer: Customer }) {
   const live = keys.filter(({ is_active }) => is_active)
   return (
-    <Panel title="API keys">
+    <Panel title={t('API keys')}>
       {keys.length === 0 ? (
-        <p className={classes.none}>None.</p>
+        <p className={classes.none}>{t('None.')}</p>
       ) : (
         <ul className={classes.rows}>
           {[...live, ...keys.filter(({ is_active }) => !is_active)]
@@ -251,16 +263,16 @@ function Keys({ customer: { keys } }: { customer: Customer }) {
                   {name}
                   <small>
                     <span className="mono">{key_prefix}…</span>,{' '}
-                    {last_used_at ? `used ${formatAge(last_used_at)}` : 'never used'}
+                    {last_used_at ? t('used {0}', formatAge(last_used_at)) : t('never used')}
                   </small>
                 </span>
-                {!is_active && <Badge color="gray">Revoked</Badge>}
+                {!is_active && <Badge color="gray">{t('Revoked')}</Badge>}
               </li>
             ))}
         </ul>
       )}
       {keys.length > SHOWN_KEYS && (
-        <p className={classes.none}>and {keys.length - SHOWN_KEYS} more</p>
+        <p className={classes.none}>{t('and {0} more', keys.length - SHOWN_KEYS)}</p>
       )}
     </Panel>
   )
@@ -268,9 +280,9 @@ function Keys({ customer: { keys } }: { customer: Customer }) {
 
 function Sessions({ customer: { sessions } }: { customer: Customer }) {
   return (
-    <Panel title="Sessions">
+    <Panel title={t('Sessions')}>
       {sessions.length === 0 ? (
-        <p className={classes.none}>Not signed in.</p>
+        <p className={classes.none}>{t('Not signed in.')}</p>
       ) : (
         <ul className={classes.rows}>
           {sessions.map(({ id, user_agent, ip_address, last_used_at }) => (
@@ -278,7 +290,11 @@ function Sessions({ customer: { sessions } }: { customer: Customer }) {
               <span>
                 {describeDevice(user_agent)}
                 <small>
-                  {ip_address ?? 'Unknown address'}, last used {formatAge(last_used_at)}
+                  {t(
+                    '{0}, last used {1}',
+                    ip_address ?? t('Unknown address'),
+                    formatAge(last_used_at),
+                  )}
                 </small>
               </span>
             </li>

@@ -12,6 +12,8 @@ import { Notice } from '../components/notice.tsx'
 import { Page } from '../components/page.tsx'
 import { TierBadge } from '../components/plan-badge.tsx'
 import { Stat, StatGrid } from '../components/stat.tsx'
+import { rich } from '../language/rich.ts'
+import { t } from '../language/text.ts'
 import layout from '../shop/order-page.module.css'
 import { CustomerActions } from './customer-actions.tsx'
 import { CustomerFacts } from './customer-facts.tsx'
@@ -30,10 +32,10 @@ export function CustomerPage() {
       <Notice
         order={1}
         icon={IconUserOff}
-        title="No such customer"
-        action={<LinkButton to="/customers">Go to customers</LinkButton>}
+        title={t('No such customer')}
+        action={<LinkButton to="/customers">{t('Go to customers')}</LinkButton>}
       >
-        The account may have been deleted.
+        {t('The account may have been deleted.')}
       </Notice>
     )
   }
@@ -53,9 +55,7 @@ function CustomerView({ customer }: { customer: Customer }) {
         <span className={classes.lead}>
           <TierBadge tier={customer.subscription_tier} />
           <StateBadges customer={customer} />
-          <span>
-            {full_name && `${email}, `}since {formatDay(created_at)}
-          </span>
+          <span>{rich('{0}since {1}', full_name && `${email}, `, formatDay(created_at))}</span>
         </span>
       }
       wide
@@ -78,25 +78,25 @@ function Figures({ customer: { subscription, margin_30d } }: { customer: Custome
   const revenueUsd = margin_usd === null ? 0 : margin_usd + cost_usd
   return (
     <StatGrid>
-      <Stat label="MRR" note={mrr ? 'Before discounts and tax' : 'No paid subscription'}>
+      <Stat label="MRR" note={mrr ? t('Before discounts and tax') : t('No paid subscription')}>
         {mrr ? formatMoney(inUnits(mrr.cents, mrr.currency), mrr.currency) : '$0'}
       </Stat>
-      <Stat label="Revenue, 30 days" note="After refunds, fees and tax">
+      <Stat label={t('Revenue, 30 days')} note={t('After refunds, fees and tax')}>
         {revenue.length === 0
           ? '$0'
           : revenue
               .map(({ cents, currency }) => formatMoney(inUnits(cents, currency), currency))
               .join(', ')}
       </Stat>
-      <Stat label="Model cost, 30 days" note="At vendors’ prices">
+      <Stat label={t('Model cost, 30 days')} note={t('At vendors’ prices')}>
         {formatDollars(cost_usd)}
       </Stat>
       <Stat
-        label="Margin, 30 days"
+        label={t('Margin, 30 days')}
         note={
           revenueUsd > 0
-            ? `${Math.round(((margin_usd ?? 0) / revenueUsd) * 100)} % of revenue`
-            : 'No revenue in dollars'
+            ? t('{0} % of revenue', Math.round(((margin_usd ?? 0) / revenueUsd) * 100))
+            : t('No revenue in dollars')
         }
       >
         <span className={margin_usd !== null && margin_usd < 0 ? classes.bad : undefined}>

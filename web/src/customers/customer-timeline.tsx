@@ -18,6 +18,7 @@ import { usePlans } from '../billing/use-plans.ts'
 import { Choice } from '../components/choice.tsx'
 import { formatAge, formatTime, plural } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
+import { t } from '../language/text.ts'
 import { MoreRows } from '../shop/more-rows.tsx'
 import timeline from '../shop/order-timeline.module.css'
 import { useTierNames } from '../shop/products-query.ts'
@@ -40,10 +41,10 @@ const ICONS: Record<TimelineItem['kind'], Icon> = {
 }
 
 const CHOICES: { value: 'all' | About; label: string }[] = [
-  { value: 'all', label: 'All' },
-  { value: 'money', label: 'Money' },
-  { value: 'account', label: 'Account' },
-  { value: 'calls', label: 'Failed calls' },
+  { value: 'all', label: t('All') },
+  { value: 'money', label: t('Money') },
+  { value: 'account', label: t('Account') },
+  { value: 'calls', label: t('Failed calls') },
 ]
 
 export function CustomerTimeline({ id }: { id: string }) {
@@ -55,9 +56,9 @@ export function CustomerTimeline({ id }: { id: string }) {
   return (
     <section aria-labelledby="timeline" className={classes.timeline}>
       <div className={classes.head}>
-        <h2 id="timeline">Timeline</h2>
+        <h2 id="timeline">{t('Timeline')}</h2>
         <Choice
-          label="Show"
+          label={t('Show')}
           value={about ?? 'all'}
           choices={CHOICES}
           onChange={(value) =>
@@ -76,7 +77,7 @@ export function CustomerTimeline({ id }: { id: string }) {
             names,
           )
           return items.length === 0 && !events.hasNextPage ? (
-            <p className={classes.none}>Nothing here yet.</p>
+            <p className={classes.none}>{t('Nothing here yet.')}</p>
           ) : (
             <>
               <ol className={timeline.events}>

@@ -13,6 +13,7 @@ import { Page } from '../components/page.tsx'
 import { Pages } from '../components/pages.tsx'
 import { TierBadge } from '../components/plan-badge.tsx'
 import { ScrollX } from '../components/scroll-x.tsx'
+import { t } from '../language/text.ts'
 import classes from '../shop/table.module.css'
 import { CustomerSections } from './customer-sections.tsx'
 import { type CustomerFilters, customersQuery } from './customers-query.ts'
@@ -27,21 +28,22 @@ export function CustomersPage() {
     placeholderData: (previous) => previous,
   })
   return (
-    <Page title="Customers" lead={<Counts />} wide>
+    <Page title={t('Customers')} lead={<Counts />} wide>
       <CustomerSections />
       <Filters filters={filters} />
-      <section aria-label="All customers">
+      <section aria-label={t('All customers')}>
         <Loaded query={customers} skeleton={<Skeleton h={420} />}>
           {(data) =>
             data.users.length === 0 ? (
-              <Notice icon={IconUserSearch} title="No customers found">
-                Search by any part of a name or email address, or by a whole license key, invoice
-                number, request ID, or the last four digits of a card.
+              <Notice icon={IconUserSearch} title={t('No customers found')}>
+                {t(
+                  'Search by any part of a name or email address, or by a whole license key, invoice number, request ID, or the last four digits of a card.',
+                )}
               </Notice>
             ) : (
               <>
                 <CustomerTable customers={data.users} />
-                <Pages paged={data} what="customer" />
+                <Pages paged={data} what={t('customer')} />
               </>
             )
           }
@@ -57,16 +59,21 @@ function Counts() {
     queryKey: ['customers', 'stats'],
     queryFn: ({ signal }) => api.get('/api/admin/stats', { signal }),
   })
-  if (data === undefined) return 'Everyone with an account, newest first.'
+  if (data === undefined) return t('Everyone with an account, newest first.')
   const { total_users, active_subscriptions, new_users_7d } = data
-  return `${plural(total_users, 'account')}, ${formatCount(active_subscriptions)} with a subscription, ${formatCount(new_users_7d)} new in 7 days.`
+  return t(
+    '{0}, {1} with a subscription, {2} new in 7 days.',
+    plural(total_users, 'account'),
+    formatCount(active_subscriptions),
+    formatCount(new_users_7d),
+  )
 }
 
 const STATUSES: { value: SubscriptionStatus; label: string }[] = [
-  { value: 'active', label: 'Active' },
-  { value: 'past_due', label: 'Payment due' },
-  { value: 'cancelled', label: 'Cancelled' },
-  { value: 'free', label: 'No subscription' },
+  { value: 'active', label: t('Active') },
+  { value: 'past_due', label: t('Payment due') },
+  { value: 'cancelled', label: t('Cancelled') },
+  { value: 'free', label: t('No subscription') },
 ]
 
 function Filters({ filters }: { filters: CustomerFilters }) {
@@ -84,16 +91,16 @@ function Filters({ filters }: { filters: CustomerFilters }) {
       <TextInput
         type="search"
         flex="1 1 18rem"
-        aria-label="Search customers"
-        placeholder="Name, email, license key, invoice, request ID or card’s last four"
+        aria-label={t('Search customers')}
+        placeholder={t('Name, email, license key, invoice, request ID or card’s last four')}
         leftSection={<IconSearch size={18} aria-hidden />}
         maxLength={254}
         defaultValue={filters.q ?? ''}
         onChange={({ currentTarget: { value } }) => search(value)}
       />
       <Select
-        aria-label="Plan"
-        placeholder="Any plan"
+        aria-label={t('Plan')}
+        placeholder={t('Any plan')}
         clearable
         w={{ base: 'calc(50% - 6px)', xs: 160 }}
         value={filters.plan ?? null}
@@ -101,8 +108,8 @@ function Filters({ filters }: { filters: CustomerFilters }) {
         data={plans.map(({ tier, name }) => ({ value: tier, label: name }))}
       />
       <Select
-        aria-label="Status"
-        placeholder="Any status"
+        aria-label={t('Status')}
+        placeholder={t('Any status')}
         clearable
         w={{ base: 'calc(50% - 6px)', xs: 180 }}
         value={filters.status ?? null}
@@ -116,15 +123,15 @@ function Filters({ filters }: { filters: CustomerFilters }) {
 /** One row per customer; phones show name, plan and status. */
 function CustomerTable({ customers }: { customers: AdminUser[] }) {
   return (
-    <ScrollX label="Customers">
+    <ScrollX label={t('Customers')}>
       <Table highlightOnHover>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>Customer</Table.Th>
-            <Table.Th visibleFrom="sm">Plan</Table.Th>
-            <Table.Th visibleFrom="sm">Status</Table.Th>
-            <Table.Th visibleFrom="md">Joined</Table.Th>
-            <Table.Th visibleFrom="md">Last sign-in</Table.Th>
+            <Table.Th>{t('Customer')}</Table.Th>
+            <Table.Th visibleFrom="sm">{t('Plan')}</Table.Th>
+            <Table.Th visibleFrom="sm">{t('Status')}</Table.Th>
+            <Table.Th visibleFrom="md">{t('Joined')}</Table.Th>
+            <Table.Th visibleFrom="md">{t('Last sign-in')}</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -171,7 +178,7 @@ function Row({ customer }: { customer: AdminUser }) {
         className={classes.whole}
         title={last_login_at ? formatTime(last_login_at) : undefined}
       >
-        {last_login_at ? formatAge(last_login_at) : 'Never'}
+        {last_login_at ? formatAge(last_login_at) : t('Never')}
       </Table.Td>
     </Table.Tr>
   )

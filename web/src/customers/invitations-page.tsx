@@ -10,6 +10,7 @@ import { formatAge, formatTime } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Page } from '../components/page.tsx'
+import { t } from '../language/text.ts'
 import { CustomerSections } from './customer-sections.tsx'
 
 const invitationsKey = ['customers', 'invitations']
@@ -22,19 +23,19 @@ export function InvitationsPage() {
   })
   return (
     <Page
-      title="Invitations"
-      lead="An invitation creates an account, also where registration is by invitation only."
+      title={t('Invitations')}
+      lead={t('An invitation creates an account, also where registration is by invitation only.')}
       wide
     >
       <CustomerSections />
       <Stack>
         <Invite />
-        <Card component="section" aria-label="Open invitations">
+        <Card component="section" aria-label={t('Open invitations')}>
           <Loaded query={invitations} skeleton={<Skeleton h={160} />}>
             {({ invitations: open }) =>
               open.length === 0 ? (
-                <Notice icon={IconMailPlus} title="No open invitations">
-                  An invitation is an emailed link. It works for one week and one address.
+                <Notice icon={IconMailPlus} title={t('No open invitations')}>
+                  {t('An invitation is an emailed link. It works for one week and one address.')}
                 </Notice>
               ) : (
                 <Stack gap="sm">
@@ -64,12 +65,12 @@ function Invite() {
   return (
     <Card
       component="form"
-      aria-label="Invite"
+      aria-label={t('Invite')}
       onSubmit={form.onSubmit((values) => invite.mutate(values))}
     >
       <TextInput
-        label="Email address"
-        description="We email a link to create an account"
+        label={t('Email address')}
+        description={t('We email a link to create an account')}
         type="email"
         required
         maxLength={320}
@@ -77,7 +78,7 @@ function Invite() {
       />
       <Group mt="md">
         <Button type="submit" loading={invite.isPending}>
-          Invite
+          {t('Invite')}
         </Button>
       </Group>
       <FormProblem problem={invite.error} fields={['email']} />
@@ -102,16 +103,16 @@ function InvitationRow({
             {email}
           </Text>
           <Text c="dimmed" size="sm">
-            Invited {formatAge(invited_at)}; expires {formatTime(expires_at)}
+            {t('Invited {0}; expires {1}', formatAge(invited_at), formatTime(expires_at))}
           </Text>
         </div>
         <Button
           variant="default"
           loading={withdraw.isPending}
           onClick={() => withdraw.mutate()}
-          aria-label={`Withdraw the invitation for ${email}`}
+          aria-label={t('Withdraw the invitation for {0}', email)}
         >
-          Withdraw
+          {t('Withdraw')}
         </Button>
       </Group>
       <FormProblem problem={withdraw.error} />

@@ -8,6 +8,7 @@ import { planName } from '../billing/plans.ts'
 import { usePlans } from '../billing/use-plans.ts'
 import { formatDay, formatMoney } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
+import { t, translate } from '../language/text.ts'
 import { FormDialog } from '../shop/form-dialog.tsx'
 import { refreshCustomers } from './customers-query.ts'
 
@@ -20,13 +21,13 @@ export function PlanDialog({ customer, onClose }: PlanDialogProps) {
   const [isPaid, setIsPaid] = useState(canCharge)
   const choice = canCharge && (
     <NativeSelect
-      label="Payment"
+      label={t('Payment')}
       mb="sm"
       value={isPaid ? 'paid' : 'free'}
       onChange={({ currentTarget }) => setIsPaid(currentTarget.value === 'paid')}
       data={[
-        { value: 'paid', label: 'Change the subscription' },
-        { value: 'free', label: 'Set a plan without payment' },
+        { value: 'paid', label: t('Change the subscription') },
+        { value: 'free', label: t('Set a plan without payment') },
       ]}
     />
   )
@@ -63,13 +64,13 @@ function SubscriptionForm({ customer, onClose, children }: FormProps) {
   const due = preview.data?.due_now ?? 0
   return (
     <FormDialog
-      title="Change plan"
+      title={t('Change plan')}
       action={
         preview.data && due > 0
-          ? `Charge ${formatMoney(due, preview.data.currency)}`
-          : 'Change plan'
+          ? t('Charge {0}', formatMoney(due, preview.data.currency))
+          : t('Change plan')
       }
-      done="Plan changed"
+      done={t('Plan changed')}
       isReady={preview.data !== undefined}
       onClose={onClose}
       onSubmit={async () => {
@@ -80,10 +81,10 @@ function SubscriptionForm({ customer, onClose, children }: FormProps) {
     >
       {children}
       <NativeSelect
-        label="New plan"
+        label={t('New plan')}
         value={chosen}
         onChange={({ currentTarget }) => setChosen(currentTarget.value)}
-        data={[{ value: '', label: 'Choose a plan' }, ...prices]}
+        data={[{ value: '', label: t('Choose a plan') }, ...prices]}
       />
       {chosen !== '' && (
         <Loaded query={preview} skeleton={<Skeleton h={120} mt="sm" />}>
@@ -92,7 +93,7 @@ function SubscriptionForm({ customer, onClose, children }: FormProps) {
       )}
       {tier_override !== null && (
         <Text size="sm" mt="sm">
-          {planName(plans, tier_override)} stays in effect, because a superuser set it.
+          {t('{0} stays in effect, because a superuser set it.', planName(plans, tier_override))}
         </Text>
       )}
     </FormDialog>
@@ -106,8 +107,8 @@ function Costs({ preview, plans }: { preview: ChangePreview; plans: Plan[] }) {
     <>
       <Text mt="sm">
         {start
-          ? `${name} starts on ${formatDay(start)}, when the paid period ends.`
-          : `${name} starts immediately. The card of the customer is charged.`}
+          ? t('{0} starts on {1}, when the paid period ends.', name, formatDay(start))
+          : t('{0} starts immediately. The card of the customer is charged.', name)}
       </Text>
       <ChangeCosts preview={preview} />
     </>
@@ -120,7 +121,7 @@ function listPrices(plans: Plan[], { subscription }: Customer) {
     const { name, tier, price, amount_yearly, currency = 'usd' } = plan
     const label = (amount: number | undefined, interval: string) =>
       amount === undefined
-        ? `${name}, each ${interval}`
+        ? t('{0}, each {1}', name, translate(interval))
         : `${name}, ${formatMoney(amount, currency)} a ${interval}`
     return [
       { value: plan.price_monthly, label: label(price, 'month'), tier, interval: 'month' },
@@ -134,7 +135,7 @@ function listPrices(plans: Plan[], { subscription }: Customer) {
 }
 
 /** The value for no override. Tiers contain no spaces, so it matches none. */
-const AS_PAID = 'as paid'
+const AS_PAID = t('as paid')
 
 /** Overrides the plan of the subscription, until the override is removed. */
 function OverrideForm({ customer: { id, tier_override }, onClose, children }: FormProps) {
@@ -147,9 +148,9 @@ function OverrideForm({ customer: { id, tier_override }, onClose, children }: Fo
   ])
   return (
     <FormDialog
-      title="Change plan"
-      action="Save"
-      done="Plan changed"
+      title={t('Change plan')}
+      action={t('Save')}
+      done={t('Plan changed')}
       onClose={onClose}
       onSubmit={async () => {
         const tier = plan === AS_PAID ? null : plan
@@ -160,12 +161,14 @@ function OverrideForm({ customer: { id, tier_override }, onClose, children }: Fo
     >
       {children}
       <NativeSelect
-        label="Plan"
-        description="Applies until you return to the subscription’s. The customer pays as before."
+        label={t('Plan')}
+        description={t(
+          'Applies until you return to the subscription’s. The customer pays as before.',
+        )}
         value={plan}
         onChange={({ currentTarget }) => setPlan(currentTarget.value)}
         data={[
-          { value: AS_PAID, label: 'From the subscription' },
+          { value: AS_PAID, label: t('From the subscription') },
           ...[...tiers].map((tier) => ({ value: tier, label: planName(plans, tier) })),
         ]}
       />

@@ -1,7 +1,9 @@
 /** Describes the events of a customer's timeline. */
+
 import { describeEvent, readAddresses } from '../account/audit-words.ts'
 import type { AuditEntry, CustomerEvent } from '../api/types.ts'
 import { plural } from '../components/format.ts'
+import { t } from '../language/text.ts'
 import { formatAmount } from '../shop/amount.ts'
 import { describeCode } from '../shop/timeline.ts'
 
@@ -38,11 +40,16 @@ const isSameFailure = (one: CustomerEvent, other: CustomerEvent) =>
 
 /** `event` is the first of the calls. */
 function describeCalls(event: CustomerEvent, calls: number): TimelineItem {
-  return item(event, 'call', calls === 1 ? 'Call failed' : `${plural(calls, 'call')} failed`, [
-    event.detail && describeCode(event.detail),
-    event.model,
-    event.status && `Status ${event.status}`,
-  ])
+  return item(
+    event,
+    'call',
+    calls === 1 ? t('Call failed') : t('{0} failed', plural(calls, 'call')),
+    [
+      event.detail && describeCode(event.detail),
+      event.model,
+      event.status && t('Status {0}', event.status),
+    ],
+  )
 }
 
 function describe(event: CustomerEvent, names: TierNames): TimelineItem {
@@ -50,30 +57,35 @@ function describe(event: CustomerEvent, names: TierNames): TimelineItem {
   const amount = amount_cents === null ? '' : formatAmount(amount_cents, currency ?? 'usd')
   switch (kind) {
     case 'payment':
-      return item(event, 'paid', `Paid ${amount}`, [
-        tier && `Plan ${names.plan(tier)}`,
-        detail && `Invoice ${detail}`,
+      return item(event, 'paid', t('Paid {0}', amount), [
+        tier && t('Plan {0}', names.plan(tier)),
+        detail && t('Invoice {0}', detail),
       ])
     case 'refund':
-      return item(event, 'refund', `Refunded ${amount}`, [
+      return item(event, 'refund', t('Refunded {0}', amount), [
         status !== null && status !== 'succeeded' && describeCode(status),
         detail && describeCode(detail),
       ])
     case 'dispute':
-      return item(event, 'dispute', `Disputed ${amount}`, [
+      return item(event, 'dispute', t('Disputed {0}', amount), [
         status && describeCode(status),
-        detail && `Reason: ${describeCode(detail).toLowerCase()}`,
+        detail && t('Reason: {0}', describeCode(detail).toLowerCase()),
       ])
     case 'invoice':
-      return item(event, 'ended', `Invoice of ${amount} not paid`, [
+      return item(event, 'ended', t('Invoice of {0} not paid', amount), [
         status && describeCode(status),
-        detail && `Invoice ${detail}`,
+        detail && t('Invoice {0}', detail),
       ])
     case 'purchase':
       return item(
         event,
         'purchase',
-        `${detail === 'upgrade' ? 'Upgraded or renewed' : 'Bought'} ${names.product(tier ?? '')} for ${amount}`,
+        t(
+          '{0} {1} for {2}',
+          detail === 'upgrade' ? t('Upgraded or renewed') : t('Bought'),
+          names.product(tier ?? ''),
+          amount,
+        ),
         [status !== null && status !== 'completed' && describeCode(status)],
       )
     default:
@@ -91,8 +103,8 @@ function describeEntry(event: CustomerEvent, names: TierNames): TimelineItem {
     action === 'subscription.changed' && describeSubscription(data, names),
     text('reason'),
     ...readAddresses(entry),
-    actor_email && `By ${actor_email}`,
-    subject_email && `To ${subject_email}`,
+    actor_email && t('By {0}', actor_email),
+    subject_email && t('To {0}', subject_email),
   ])
 }
 
@@ -106,11 +118,13 @@ function describeChange({ action, data }: CustomerEvent, names: TierNames): stri
   if (action !== 'user.changed' || data === null) return null
   const { is_active, is_verified, is_superuser, subscription_tier } = data
   const words = [
-    is_active !== undefined && (is_active ? 'Reactivated' : 'Suspended'),
-    is_verified !== undefined && (is_verified ? 'Marked as verified' : 'Marked as not verified'),
-    is_superuser !== undefined && (is_superuser ? 'Made a superuser' : 'No longer a superuser'),
-    subscription_tier === null && 'Plan follows the subscription again',
-    typeof subscription_tier === 'string' && `Plan set to ${names.plan(subscription_tier)}`,
+    is_active !== undefined && (is_active ? t('Reactivated') : t('Suspended')),
+    is_verified !== undefined &&
+      (is_verified ? t('Marked as verified') : t('Marked as not verified')),
+    is_superuser !== undefined &&
+      (is_superuser ? t('Made a superuser') : t('No longer a superuser')),
+    subscription_tier === null && t('Plan follows the subscription again'),
+    typeof subscription_tier === 'string' && t('Plan set to {0}', names.plan(subscription_tier)),
   ].filter((word) => word !== false)
   return words.length === 0 ? null : words.join(', ')
 }

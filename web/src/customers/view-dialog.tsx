@@ -2,6 +2,7 @@ import { Text, Textarea } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../api/client.ts'
 import type { Customer } from '../api/types.ts'
+import { t } from '../language/text.ts'
 import { viewToken } from '../session/token-store.ts'
 import { FormDialog } from '../shop/form-dialog.tsx'
 
@@ -12,9 +13,9 @@ export function ViewDialog({ customer: { id, email }, onClose }: ViewDialogProps
   const [reason, setReason] = useState('')
   return (
     <FormDialog
-      title="View as customer"
-      action="Start view"
-      done="View started"
+      title={t('View as customer')}
+      action={t('Start view')}
+      done={t('View started')}
       onClose={onClose}
       onSubmit={async () => {
         const view = await api.post('/api/admin/users/{id}/view', { reason }, { path: { id } })
@@ -24,13 +25,14 @@ export function ViewDialog({ customer: { id, email }, onClose }: ViewDialogProps
       }}
     >
       <Text size="sm">
-        This tab shows the app as {email} sees it, for 30 minutes. You can change nothing, and their
-        conversations and documents stay closed. The customer finds the view in their account’s
-        activity.
+        {t(
+          'This tab shows the app as {0} sees it, for 30 minutes. You can change nothing, and their conversations and documents stay closed. The customer finds the view in their account’s activity.',
+          email,
+        )}
       </Text>
       <Textarea
-        label="Reason"
-        description="For the audit log; the customer can read it too."
+        label={t('Reason')}
+        description={t('For the audit log; the customer can read it too.')}
         mt="sm"
         required
         maxLength={500}

@@ -2,6 +2,7 @@ import { Skeleton, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import { Loaded } from '../components/loaded.tsx'
+import { t } from '../language/text.ts'
 import { findPassage, findQuote } from './lit.ts'
 import classes from './passage.module.css'
 
@@ -28,7 +29,7 @@ export function DocumentText({ documentId, passage, quote }: DocumentTextProps) 
           <MarkedText text={text} passage={passage} quote={quote} />
           {next !== null && (
             <Text c="dimmed" mt="md">
-              The document continues. This is the part with the passage.
+              {t('The document continues. This is the part with the passage.')}
             </Text>
           )}
         </>

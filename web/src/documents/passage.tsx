@@ -2,6 +2,7 @@ import { Badge, Button, Group, Paper, Text } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import type { Chunk, Quote } from '../api/types.ts'
 import { TextLink } from '../components/links.tsx'
+import { t } from '../language/text.ts'
 import classes from './passage.module.css'
 import { formatPlace } from './place.ts'
 
@@ -49,7 +50,7 @@ export function Passage({ chunk, mark, id, highlighted = false, quotes = [] }: P
         <Group gap="xs" wrap="nowrap" miw={0}>
           {mark}
           <TextLink {...buildLink(quotes[0])} fw={600} size="sm" truncate>
-            {typeof source === 'string' ? source : 'Pasted text'}
+            {typeof source === 'string' ? source : t('Pasted text')}
           </TextLink>
           {pages !== null && (
             <Text size="sm" style={{ whiteSpace: 'nowrap' }}>
@@ -60,7 +61,7 @@ export function Passage({ chunk, mark, id, highlighted = false, quotes = [] }: P
             typeof chunk_index === 'number' &&
             typeof total_chunks === 'number' && (
               <Text c="dimmed" size="sm" style={{ whiteSpace: 'nowrap' }}>
-                {chunk_index + 1} of {total_chunks}
+                {t('{0} of {1}', chunk_index + 1, total_chunks)}
               </Text>
             )}
         </Group>
@@ -110,7 +111,7 @@ export function Passage({ chunk, mark, id, highlighted = false, quotes = [] }: P
           onClick={() => setIsExpanded(!isExpanded)}
           aria-expanded={isExpanded}
         >
-          {isExpanded ? 'Show less' : quotes.length > 0 ? 'Show passage' : 'Show all'}
+          {isExpanded ? t('Show less') : quotes.length > 0 ? t('Show passage') : t('Show all')}
         </Button>
       )}
     </Paper>

@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { request } from '../api/client.ts'
 import { Loaded } from '../components/loaded.tsx'
+import { t } from '../language/text.ts'
 import { closeWithQuery } from './close-with-query.ts'
 import { drawPage, type HighlightBox, openPdf } from './pdf.ts'
 import classes from './pdf-page.module.css'
@@ -64,25 +65,30 @@ export function PdfView({ documentId, name, page, passage }: PdfViewProps) {
             <ActionIcon
               onClick={() => setNumber(number - 1)}
               disabled={number <= 1}
-              aria-label="Previous page"
+              aria-label={t('Previous page')}
             >
               <IconChevronLeft size={20} aria-hidden />
             </ActionIcon>
             <Text className="numbers" aria-live="polite">
-              Page {number} of {numPages}
+              {t('Page {0} of {1}', number, numPages)}
             </Text>
             <ActionIcon
               onClick={() => setNumber(number + 1)}
               disabled={number >= numPages}
-              aria-label="Next page"
+              aria-label={t('Next page')}
             >
               <IconChevronRight size={20} aria-hidden />
             </ActionIcon>
           </Group>
-          {failed && <Text c="red">Couldn’t render this page. Read it under “Text”.</Text>}
+          {failed && <Text c="red">{t('Couldn’t render this page. Read it under “Text”.')}</Text>}
           <div className={classes.page}>
             {/* A new canvas for each page: pdf.js renders one page per canvas at a time. */}
-            <canvas key={number} ref={canvas} role="img" aria-label={`Page ${number} of ${name}`} />
+            <canvas
+              key={number}
+              ref={canvas}
+              role="img"
+              aria-label={t('Page {0} of {1}', number, name)}
+            />
             {lit.map(({ left, top, width, height }, i) => (
               <div
                 ref={i === 0 ? intoView : undefined}

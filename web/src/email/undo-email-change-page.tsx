@@ -6,6 +6,7 @@ import { AuthPage } from '../components/auth-page.tsx'
 import { FormProblem } from '../components/form-problem.tsx'
 import { LinkButton } from '../components/links.tsx'
 import { SandboxMail } from '../components/sandbox-mail.tsx'
+import { t } from '../language/text.ts'
 import { session } from '../session/browser-session.ts'
 
 const route = getRouteApi('/public/undo-email-change')
@@ -20,29 +21,33 @@ export function UndoEmailChangePage() {
 
   if (undo.isSuccess) {
     return (
-      <AuthPage title="Your old email address is restored">
+      <AuthPage title={t('Your old email address is restored')}>
         <Stack>
           <Text role="status">
-            We signed out every device and emailed a link to set a new password to this address.{' '}
+            {t(
+              'We signed out every device and emailed a link to set a new password to this address.',
+            )}{' '}
             <SandboxMail />
           </Text>
-          <LinkButton to="/login">Sign in</LinkButton>
+          <LinkButton to="/login">{t('Sign in')}</LinkButton>
         </Stack>
       </AuthPage>
     )
   }
   return (
     <AuthPage
-      title="Undo the email address change?"
-      lead="We restore this address, sign out every device, and email you a link to set a new password."
+      title={t('Undo the email address change?')}
+      lead={t(
+        'We restore this address, sign out every device, and email you a link to set a new password.',
+      )}
     >
       <Stack>
         <FormProblem problem={undo.error} />
         <Button onClick={() => undo.mutate()} loading={undo.isPending}>
-          Undo change
+          {t('Undo change')}
         </Button>
         <LinkButton to="/" variant="default">
-          Keep new address
+          {t('Keep new address')}
         </LinkButton>
       </Stack>
     </AuthPage>

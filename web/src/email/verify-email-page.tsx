@@ -8,6 +8,7 @@ import { queries, userQuery } from '../api/queries.ts'
 import type { Message } from '../api/types.ts'
 import { AuthPage } from '../components/auth-page.tsx'
 import { LinkButton } from '../components/links.tsx'
+import { t } from '../language/text.ts'
 import { session } from '../session/browser-session.ts'
 import { useHasSession } from '../session/use-session.ts'
 
@@ -38,27 +39,29 @@ export function VerifyEmailPage() {
   }, [verify.isSuccess])
 
   const onward = signedIn ? (
-    <LinkButton to="/dashboard">Go to dashboard</LinkButton>
+    <LinkButton to="/dashboard">{t('Go to dashboard')}</LinkButton>
   ) : (
-    <LinkButton to="/login">Sign in</LinkButton>
+    <LinkButton to="/login">{t('Sign in')}</LinkButton>
   )
 
   if (verify.isPending) {
     return (
-      <AuthPage title="Verifying your email address">
+      <AuthPage title={t('Verifying your email address')}>
         <Center>
-          <Loader aria-label="Verifying" />
+          <Loader aria-label={t('Verifying')} />
         </Center>
       </AuthPage>
     )
   }
   if (verify.isError) {
     return (
-      <AuthPage title="This link does not work">
+      <AuthPage title={t('This link does not work')}>
         <Stack>
           <Text role="alert">
-            {formatProblem(verify.error)} Links expire after one day, and only the newest works.
-            Sign in to get a new one.
+            {t(
+              '{0} Links expire after one day, and only the newest works. Sign in to get a new one.',
+              formatProblem(verify.error),
+            )}
           </Text>
           {onward}
         </Stack>
@@ -66,7 +69,7 @@ export function VerifyEmailPage() {
     )
   }
   return (
-    <AuthPage title="Email verified">
+    <AuthPage title={t('Email verified')}>
       <Stack>
         <Text role="status" ta="center">
           {verify.data.message}.

@@ -2,20 +2,24 @@ import { Code, Container, Stack, Text, Title } from '@mantine/core'
 import { useEffect } from 'react'
 import { catalogues } from '#app/problems.ts'
 import { useTitle } from '../components/title.ts'
+import { rich } from '../language/rich.ts'
+import { t } from '../language/text.ts'
 import { listErrors } from './error-list.ts'
 
 const SECTIONS = listErrors(catalogues)
 
 /** Lists every error code of the API. The fragment of the address names the code to show first. */
 export function ErrorsPage() {
-  useTitle('Error codes')
+  useTitle(t('Error codes'))
   useEffect(() => document.getElementById(location.hash.slice(1))?.scrollIntoView(), [])
   return (
     <Container size={780} py={{ base: 'xl', sm: 48 }}>
-      <Title order={1}>Error codes</Title>
+      <Title order={1}>{t('Error codes')}</Title>
       <Text c="dimmed" mt="sm">
-        Every error has a <Code>code</Code> that stays the same and a sentence that may change.
-        Words in braces are filled in.
+        {rich(
+          'Every error has a {0} that stays the same and a sentence that may change. Words in braces are filled in.',
+          <Code>code</Code>,
+        )}
       </Text>
       {SECTIONS.map(({ room, errors }) => (
         <section key={room} aria-labelledby={`room-${room}`}>
@@ -29,12 +33,8 @@ export function ErrorsPage() {
                   {code}
                 </Title>
                 <Text c="dimmed" size="sm">
-                  Status {status}
-                  {alias && (
-                    <>
-                      ; <Code>{alias}</Code> under /v1
-                    </>
-                  )}
+                  {t('Status {0}', status)}
+                  {alias && rich('; {0} under /v1', <Code>{alias}</Code>)}
                 </Text>
                 <Text>{sentence}</Text>
                 {advice && <Text>{advice}</Text>}

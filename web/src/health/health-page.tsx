@@ -9,6 +9,8 @@ import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Page } from '../components/page.tsx'
 import { ScrollX } from '../components/scroll-x.tsx'
+import { rich } from '../language/rich.ts'
+import { t } from '../language/text.ts'
 import money from '../money/money.module.css'
 import { Fact, Panel } from '../shop/facts.tsx'
 import layout from '../shop/order-page.module.css'
@@ -23,12 +25,12 @@ export function HealthPage() {
   })
   return (
     <Page
-      title="Health"
-      lead="Checks of the service and of everything it calls."
+      title={t('Health')}
+      lead={t('Checks of the service and of everything it calls.')}
       wide
       actions={
         <Button variant="default" loading={health.isFetching} onClick={() => void health.refetch()}>
-          Check again
+          {t('Check again')}
         </Button>
       }
     >
@@ -46,13 +48,13 @@ function Report({ report }: { report: HealthReport }) {
     <>
       <Text role="status" size="sm" mb="md">
         {faults.length === 0
-          ? 'Everything that is set up works.'
-          : `${plural(faults.length, 'check')} failed.`}{' '}
+          ? t('Everything that is set up works.')
+          : t('{0} failed.', plural(faults.length, 'check'))}{' '}
         <Text span c="dimmed" inherit title={formatExactTime(checked_at)}>
-          Checked {formatAge(checked_at)}.
+          {t('Checked {0}.', formatAge(checked_at))}
         </Text>
       </Text>
-      <section aria-label="Checks" className={money.part}>
+      <section aria-label={t('Checks')} className={money.part}>
         <CheckTable checks={components} />
       </section>
       <div className={layout.facts}>
@@ -63,10 +65,10 @@ function Report({ report }: { report: HealthReport }) {
 }
 
 const STATES: Record<HealthCheck['state'], { label: string; color: string }> = {
-  ok: { label: 'Works', color: 'pine' },
-  sandbox: { label: 'Sandbox', color: 'brass' },
-  off: { label: 'Off', color: 'gray' },
-  wrong: { label: 'Failed', color: 'red' },
+  ok: { label: t('Works'), color: 'pine' },
+  sandbox: { label: t('Sandbox'), color: 'brass' },
+  off: { label: t('Off'), color: 'gray' },
+  wrong: { label: t('Failed'), color: 'red' },
 }
 
 function StateBadge({ state }: Pick<HealthCheck, 'state'>) {
@@ -77,18 +79,18 @@ function StateBadge({ state }: Pick<HealthCheck, 'state'>) {
 function CheckTable({ checks }: { checks: readonly HealthCheck[] }) {
   if (checks.length === 0)
     return (
-      <Notice icon={IconHeartbeat} title="No checks">
-        This service has nothing to check.
+      <Notice icon={IconHeartbeat} title={t('No checks')}>
+        {t('This service has nothing to check.')}
       </Notice>
     )
   return (
-    <ScrollX label="All checks">
+    <ScrollX label={t('All checks')}>
       <Table highlightOnHover>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>Part</Table.Th>
-            <Table.Th visibleFrom="sm">State</Table.Th>
-            <Table.Th visibleFrom="sm">Details</Table.Th>
+            <Table.Th>{t('Part')}</Table.Th>
+            <Table.Th visibleFrom="sm">{t('State')}</Table.Th>
+            <Table.Th visibleFrom="sm">{t('Details')}</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -145,18 +147,20 @@ function CheckLink({ check: { area, name } }: { check: HealthCheck }) {
 function Service({ report }: { report: HealthReport }) {
   const { version, node_version, engine, free_bytes, last_event_at } = report
   return (
-    <Panel title="Service">
+    <Panel title={t('Service')}>
       <dl>
-        <Fact label="Version">{version}</Fact>
-        <Fact label="Node.js">{node_version}</Fact>
-        <Fact label="Database">{engine === 'sqlite' ? 'SQLite' : 'PostgreSQL'}</Fact>
-        <Fact label="Free disk">{free_bytes === null ? 'Unknown' : formatBytes(free_bytes)}</Fact>
-        <Fact label="Last payment event">
-          {last_event_at === null ? 'None yet' : formatAge(last_event_at)}
+        <Fact label={t('Version')}>{version}</Fact>
+        <Fact label={t('Node.js')}>{node_version}</Fact>
+        <Fact label={t('Database')}>{engine === 'sqlite' ? t('SQLite') : t('PostgreSQL')}</Fact>
+        <Fact label={t('Free disk')}>
+          {free_bytes === null ? t('Unknown') : formatBytes(free_bytes)}
         </Fact>
-        <Fact label="Backups">
+        <Fact label={t('Last payment event')}>
+          {last_event_at === null ? t('None yet') : formatAge(last_event_at)}
+        </Fact>
+        <Fact label={t('Backups')}>
           <span>
-            Made by <code>npm run cli -- backup</code>, outside of the service
+            {rich('Made by {0}, outside of the service', <code>npm run cli -- backup</code>)}
           </span>
         </Fact>
       </dl>

@@ -1,6 +1,7 @@
 import { Box, Container, Group, Text, Title } from '@mantine/core'
 import { useFreeTry, useFullPlan } from '../billing/use-plans.ts'
 import { LinkButton } from '../components/links.tsx'
+import { t } from '../language/text.ts'
 import { useHasSession } from '../session/use-session.ts'
 import { ExampleAnswer } from './example-answer.tsx'
 import classes from './hero.module.css'
@@ -14,29 +15,35 @@ export function Hero() {
       <Container size={1160} className={classes.columns}>
         <div>
           <Title order={1} className={classes.title}>
-            One key to your models and your documents
+            {t('One key to your models and your documents')}
           </Title>
           <Text className={classes.lead}>
-            Chat with the models of several vendors, ask your own documents and see the source of
-            every answer, and build with an OpenAI-compatible API.
+            {t(
+              'Chat with the models of several vendors, ask your own documents and see the source of every answer, and build with an OpenAI-compatible API.',
+            )}
           </Text>
           <Group gap="sm" mt="xl">
             {signedIn ? (
               <LinkButton to="/home" size="lg" className={classes.call}>
-                Open the app
+                {t('Open the app')}
               </LinkButton>
             ) : (
               <LinkButton to="/register" size="lg" className={classes.call}>
-                Create an account
+                {t('Create an account')}
               </LinkButton>
             )}
             <LinkButton to="/pricing" size="lg" className={classes.quiet}>
-              See plans
+              {t('See plans')}
             </LinkButton>
           </Group>
           <Text size="sm" mt="md" className={classes.small}>
-            {isFreeToTry ? 'Try chat and documents for free, no card needed. ' : 'No card needed. '}
-            API keys are part of {fullPlan}.
+            {t(
+              '{0}API keys are part of {1}.',
+              isFreeToTry
+                ? t('Try chat and documents for free, no card needed. ')
+                : t('No card needed. '),
+              fullPlan,
+            )}
           </Text>
         </div>
         <ExampleAnswer />

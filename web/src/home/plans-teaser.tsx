@@ -4,6 +4,7 @@ import { plansQuery } from '../api/queries.ts'
 import { featuredPlan } from '../billing/plans.ts'
 import { useFullPlan } from '../billing/use-plans.ts'
 import { LinkButton } from '../components/links.tsx'
+import { t } from '../language/text.ts'
 import { PlanCard } from '../pricing/plan-card.tsx'
 
 /** Plans in short. The home page must work while billing is down, so a failure hides them. */
@@ -15,14 +16,14 @@ export function PlansTeaser() {
       <Group justify="space-between" align="flex-end" mb="lg">
         <div>
           <Title order={2} id="plans" fz="clamp(1.6rem, 3vw, 2.1rem)">
-            Plans
+            {t('Plans')}
           </Title>
           <Text c="dimmed" mt={4}>
-            Start for free. API keys are part of {fullPlan}.
+            {t('Start for free. API keys are part of {0}.', fullPlan)}
           </Text>
         </div>
         <LinkButton to="/pricing" variant="default">
-          Compare plans
+          {t('Compare plans')}
         </LinkButton>
       </Group>
       {plans.isPending && <Skeleton h={260} radius="lg" />}

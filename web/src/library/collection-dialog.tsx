@@ -6,6 +6,7 @@ import { api } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
 import { FormProblem } from '../components/form-problem.tsx'
 import { Dialog } from '../conversations/parts/dialog.tsx'
+import { t } from '../language/text.ts'
 import classes from './collection-dialog.module.css'
 import { Dot } from './dot.tsx'
 import type { Collection } from './files-query.ts'
@@ -51,18 +52,18 @@ export function CollectionDialog({ collection, onClose }: CollectionDialogProps)
     if (name.trim()) save.mutate()
   }
   return (
-    <Dialog title={collection ? 'Edit collection' : 'New collection'} onClose={onClose}>
+    <Dialog title={collection ? t('Edit collection') : t('New collection')} onClose={onClose}>
       <form onSubmit={submit}>
         <Stack>
           <TextInput
-            label="Name"
+            label={t('Name')}
             required
             maxLength={100}
             value={name}
             onChange={(event) => setName(event.currentTarget.value)}
           />
           <fieldset className={classes.colours}>
-            <legend>Color</legend>
+            <legend>{t('Color')}</legend>
             {COLOURS.map((one) => (
               <label key={one} title={one}>
                 <input
@@ -77,8 +78,8 @@ export function CollectionDialog({ collection, onClose }: CollectionDialogProps)
             ))}
           </fieldset>
           <Textarea
-            label="Instructions"
-            description="Optional. Conversations with this collection follow them."
+            label={t('Instructions')}
+            description={t('Optional. Conversations with this collection follow them.')}
             autosize
             minRows={3}
             maxRows={10}
@@ -89,10 +90,10 @@ export function CollectionDialog({ collection, onClose }: CollectionDialogProps)
           <FormProblem problem={save.error} />
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
-              Cancel
+              {t('Cancel')}
             </Button>
             <Button type="submit" loading={save.isPending} disabled={!name.trim()}>
-              {collection ? 'Save' : 'Create'}
+              {collection ? t('Save') : t('Create')}
             </Button>
           </Group>
         </Stack>

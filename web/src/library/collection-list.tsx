@@ -2,6 +2,7 @@ import { IconFiles, IconPlus } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import { Suspense, useState } from 'react'
 import { formatCount } from '../components/format.ts'
+import { t } from '../language/text.ts'
 import classes from './collection-list.module.css'
 import { Dot } from './dot.tsx'
 import type { Collection } from './files-query.ts'
@@ -12,7 +13,7 @@ type CollectionListProps = { collections: Collection[]; opened: string | undefin
 export function CollectionList({ collections, opened }: CollectionListProps) {
   const [isCreating, setIsCreating] = useState(false)
   return (
-    <section aria-label="Collections" className={classes.list}>
+    <section aria-label={t('Collections')} className={classes.list}>
       <Link
         to="/library"
         search={({ sort }) => ({ sort })}
@@ -20,7 +21,7 @@ export function CollectionList({ collections, opened }: CollectionListProps) {
         aria-current={opened === undefined ? 'page' : undefined}
       >
         <IconFiles size={16} stroke={1.7} aria-hidden />
-        <span>All files</span>
+        <span>{t('All files')}</span>
       </Link>
       {collections.map(({ id, name, colour, documents }) => (
         <Link
@@ -37,7 +38,7 @@ export function CollectionList({ collections, opened }: CollectionListProps) {
       ))}
       <button type="button" className={classes.item} onClick={() => setIsCreating(true)}>
         <IconPlus size={16} stroke={1.7} aria-hidden />
-        <span>New collection</span>
+        <span>{t('New collection')}</span>
       </button>
       {isCreating && (
         <Suspense>

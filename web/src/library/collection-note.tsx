@@ -6,6 +6,8 @@ import { queries } from '../api/queries.ts'
 import { Confirm } from '../components/confirm.tsx'
 import { LinkButton } from '../components/links.tsx'
 import { IconButton } from '../conversations/parts/icon-button.tsx'
+import { rich } from '../language/rich.ts'
+import { t } from '../language/text.ts'
 import classes from './collection-note.module.css'
 import type { Collection } from './files-query.ts'
 import { CollectionDialog } from './lazy-dialogs.ts'
@@ -28,13 +30,13 @@ export function CollectionNote({ collection }: { collection: Collection }) {
         variant="default"
         leftSection={<IconMessageQuestion size={18} aria-hidden />}
       >
-        Ask about these
+        {t('Ask about these')}
       </LinkButton>
-      <IconButton label="Edit collection" onClick={() => setIsEditing(true)}>
+      <IconButton label={t('Edit collection')} onClick={() => setIsEditing(true)}>
         <IconPencil size={18} aria-hidden />
       </IconButton>
       <IconButton
-        label="Delete collection"
+        label={t('Delete collection')}
         data-tip-align="end"
         onClick={() => setIsDeleting(true)}
       >
@@ -48,15 +50,15 @@ export function CollectionNote({ collection }: { collection: Collection }) {
       <Confirm
         opened={isDeleting}
         onClose={() => setIsDeleting(false)}
-        title="Delete this collection?"
-        action="Delete"
+        title={t('Delete this collection?')}
+        action={t('Delete')}
         onConfirm={async () => {
           await api.delete('/api/library/collections/{id}', undefined, { path: { id } })
           await navigate({ to: '/library', search: {} })
           await queries.invalidateQueries({ queryKey: ['documents'] })
         }}
       >
-        <b>{name}</b> is deleted. Its files stay in your library.
+        {rich('{0} is deleted. Its files stay in your library.', <b>{name}</b>)}
       </Confirm>
     </div>
   )

@@ -1,4 +1,5 @@
 import { type DragEvent, type ReactNode, useRef, useState } from 'react'
+import { t } from '../language/text.ts'
 import classes from './drop-area.module.css'
 import { readDropped } from './read-dropped.ts'
 
@@ -37,8 +38,8 @@ export function DropArea({ onDrop, target, children }: DropAreaProps) {
       {isOver && (
         <div className={classes.hint}>
           {target === undefined
-            ? 'Drop files to upload them'
-            : `Drop files to add them to ${target}`}
+            ? t('Drop files to upload them')
+            : t('Drop files to add them to {0}', target)}
         </div>
       )}
     </div>

@@ -6,6 +6,7 @@ import { useState } from 'react'
 import { plural } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
+import { t } from '../language/text.ts'
 import classes from './file-list.module.css'
 import { FileTable } from './file-table.tsx'
 import { type Collection, type FileOrder, filesQuery } from './files-query.ts'
@@ -21,9 +22,9 @@ type FileListProps = {
 }
 
 const SORTS: { value: FileOrder['sort']; label: string }[] = [
-  { value: 'date', label: 'Newest' },
-  { value: 'name', label: 'Name' },
-  { value: 'size', label: 'Largest' },
+  { value: 'date', label: t('Newest') },
+  { value: 'name', label: t('Name') },
+  { value: 'size', label: t('Largest') },
 ]
 
 /** The files of a collection, or all, in the chosen order. */
@@ -38,7 +39,7 @@ export function FileList({ collections, opened, onUpload, onReplace }: FileListP
   const total = pages.data?.pages[0]?.total ?? 0
 
   return (
-    <section aria-label="Files">
+    <section aria-label={t('Files')}>
       {chosen.size > 0 ? (
         <SelectionBar
           chosen={chosen}
@@ -50,7 +51,7 @@ export function FileList({ collections, opened, onUpload, onReplace }: FileListP
         <div className={classes.bar}>
           <span role="status">{pages.data && plural(total, 'file')}</span>
           <label>
-            Sort by{' '}
+            {t('Sort by')}{' '}
             <select
               value={sort}
               onChange={(event) =>
@@ -91,7 +92,7 @@ export function FileList({ collections, opened, onUpload, onReplace }: FileListP
                   loading={pages.isFetchingNextPage}
                   onClick={() => void pages.fetchNextPage()}
                 >
-                  Show more
+                  {t('Show more')}
                 </Button>
               )}
             </>
@@ -106,12 +107,12 @@ function Empty({ isCollection, onUpload }: { isCollection: boolean; onUpload: ()
   return (
     <Notice
       icon={IconFiles}
-      title={isCollection ? 'This collection is empty' : 'No files yet'}
-      action={<Button onClick={onUpload}>Upload files</Button>}
+      title={isCollection ? t('This collection is empty') : t('No files yet')}
+      action={<Button onClick={onUpload}>{t('Upload files')}</Button>}
     >
       {isCollection
-        ? 'Drop files here, or select files in your library and add them.'
-        : 'Drop files here. Answers then show the sentence they stand on.'}
+        ? t('Drop files here, or select files in your library and add them.')
+        : t('Drop files here. Answers then show the sentence they stand on.')}
     </Notice>
   )
 }

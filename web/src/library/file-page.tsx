@@ -11,6 +11,7 @@ import { Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
 import { saveFile } from '../components/save-file.ts'
 import { DocumentText } from '../documents/document-text.tsx'
+import { t } from '../language/text.ts'
 
 const route = getRouteApi('/app/library/$id')
 const PdfView = lazy(() =>
@@ -44,12 +45,12 @@ export function FilePage() {
     },
   })
   const [view, setView] = useState<'page' | 'text'>('page')
-  const name = stored.data?.document.source ?? 'Pasted text'
+  const name = stored.data?.document.source ?? t('Pasted text')
 
   return (
     <Page
       title={name}
-      lead={<TextLink to="/library">Library</TextLink>}
+      lead={<TextLink to="/library">{t('Library')}</TextLink>}
       actions={
         <Group gap="xs">
           <LinkButton
@@ -57,7 +58,7 @@ export function FilePage() {
             search={{ document: id }}
             leftSection={<IconMessageQuestion size={18} aria-hidden />}
           >
-            Ask about this
+            {t('Ask about this')}
           </LinkButton>
           {stored.data?.document.file && <Download id={id} {...stored.data.document.file} />}
         </Group>
@@ -73,11 +74,11 @@ export function FilePage() {
               {isPdf && (
                 <div>
                   <Choice
-                    label="Show"
+                    label={t('Show')}
                     value={view}
                     choices={[
-                      { value: 'page', label: 'Pages' },
-                      { value: 'text', label: 'Text' },
+                      { value: 'page', label: t('Pages') },
+                      { value: 'text', label: t('Text') },
                     ]}
                     onChange={setView}
                   />
@@ -126,7 +127,7 @@ function Download({ id, name, bytes: sizeBytes }: { id: string; name: string; by
         await saveFile(response, name)
       }}
     >
-      Download ({formatBytes(sizeBytes)})
+      {t('Download ({0})', formatBytes(sizeBytes))}
     </Button>
   )
 }

@@ -14,6 +14,8 @@ import { Confirm } from '../components/confirm.tsx'
 import { formatAge, formatCompact, formatTime } from '../components/format.ts'
 import { Menu } from '../components/menu.tsx'
 import { IconButton } from '../conversations/parts/icon-button.tsx'
+import { rich } from '../language/rich.ts'
+import { t } from '../language/text.ts'
 import { Dot } from './dot.tsx'
 import classes from './file-list.module.css'
 import type { Collection, LibraryFile } from './files-query.ts'
@@ -45,17 +47,17 @@ export function FileTable({ files, collections, chosen, onChoose, onReplace }: F
               <label className={classes.choose}>
                 <input
                   type="checkbox"
-                  aria-label="Select all"
+                  aria-label={t('Select all')}
                   checked={areAllChosen}
                   onChange={() => onChoose(new Set(areAllChosen ? [] : files.map(({ id }) => id)))}
                 />
               </label>
             </th>
-            <th>Name</th>
-            <th className={`${classes.number} ${classes.wide}`}>Characters</th>
-            <th className={classes.number}>Added</th>
+            <th>{t('Name')}</th>
+            <th className={`${classes.number} ${classes.wide}`}>{t('Characters')}</th>
+            <th className={classes.number}>{t('Added')}</th>
             <th>
-              <span className="visually-hidden">Actions</span>
+              <span className="visually-hidden">{t('Actions')}</span>
             </th>
           </tr>
         </thead>
@@ -77,7 +79,7 @@ export function FileTable({ files, collections, chosen, onChoose, onReplace }: F
         ref={picker}
         type="file"
         hidden
-        aria-label="Choose the new version"
+        aria-label={t('Choose the new version')}
         onChange={(event) => {
           const file = event.currentTarget.files?.[0]
           event.currentTarget.value = ''
@@ -87,16 +89,18 @@ export function FileTable({ files, collections, chosen, onChoose, onReplace }: F
       <Confirm
         opened={toDelete !== null}
         onClose={() => setToDelete(null)}
-        title="Delete this file?"
-        action="Delete"
+        title={t('Delete this file?')}
+        action={t('Delete')}
         onConfirm={async () => {
           if (!toDelete) return
           await deleteFile(toDelete.id)
           await queries.invalidateQueries({ queryKey: ['documents'] })
         }}
       >
-        <b>{toDelete && readName(toDelete)}</b> and its passages are deleted immediately. Answers no
-        longer use them.
+        {rich(
+          '{0} and its passages are deleted immediately. Answers no longer use them.',
+          <b>{toDelete && readName(toDelete)}</b>,
+        )}
       </Confirm>
     </>
   )
@@ -121,7 +125,7 @@ function Row({ file, collections, isChosen, onToggle, onReplace, onDelete }: Row
         <label className={classes.choose}>
           <input
             type="checkbox"
-            aria-label={`Select ${name}`}
+            aria-label={t('Select {0}', name)}
             checked={isChosen}
             onChange={onToggle}
           />
@@ -146,33 +150,33 @@ function Row({ file, collections, isChosen, onToggle, onReplace, onDelete }: Row
       <td>
         <div className={classes.actions}>
           <Menu
-            label={`Actions for ${name}`}
+            label={t('Actions for {0}', name)}
             button={(target) => (
-              <IconButton label={`Actions for ${name}`} data-tip-align="end" {...target}>
+              <IconButton label={t('Actions for {0}', name)} data-tip-align="end" {...target}>
                 <IconDots size={18} aria-hidden />
               </IconButton>
             )}
             groups={[
               [
                 {
-                  label: 'Open',
+                  label: t('Open'),
                   icon: IconFileText,
                   onSelect: () => void navigate({ to: '/library/$id', params: { id } }),
                 },
                 {
-                  label: 'Ask about this',
+                  label: t('Ask about this'),
                   icon: IconMessageQuestion,
                   onSelect: () => void navigate({ to: '/home', search: { document: id } }),
                 },
                 source !== null && {
-                  label: 'Replace…',
+                  label: t('Replace…'),
                   icon: IconReplace,
                   onSelect: () => onReplace(source),
                 },
               ],
               [
                 {
-                  label: 'Delete…',
+                  label: t('Delete…'),
                   icon: IconTrash,
                   isDangerous: true,
                   onSelect: () => onDelete(file),
@@ -187,7 +191,7 @@ function Row({ file, collections, isChosen, onToggle, onReplace, onDelete }: Row
 }
 
 export function readName({ source }: Pick<LibraryFile, 'source'>): string {
-  return source ?? 'Pasted text'
+  return source ?? t('Pasted text')
 }
 
 /** A file that was deleted elsewhere counts as deleted. */

@@ -6,6 +6,7 @@ import { Page } from '../components/page.tsx'
 import { RequireEntitlement } from '../components/require-entitlement.tsx'
 import { ActionButton } from '../conversations/parts/action-button.tsx'
 import { Dialog } from '../conversations/parts/dialog.tsx'
+import { t } from '../language/text.ts'
 import { CollectionList } from './collection-list.tsx'
 import { CollectionNote } from './collection-note.tsx'
 import { DropArea } from './drop-area.tsx'
@@ -24,7 +25,7 @@ const PasteText = lazy(() =>
 
 export function LibraryPage() {
   return (
-    <RequireEntitlement entitlement="library" what="Library" page>
+    <RequireEntitlement entitlement="library" what={t('Library')} page>
       <Library />
     </RequireEntitlement>
   )
@@ -43,8 +44,8 @@ function Library() {
 
   return (
     <Page
-      title="Library"
-      lead="Only you can see your files."
+      title={t('Library')}
+      lead={t('Only you can see your files.')}
       wide
       actions={
         <div className={classes.actions}>
@@ -54,22 +55,22 @@ function Library() {
               checked={replaces}
               onChange={(event) => setReplaces(event.currentTarget.checked)}
             />
-            Replace files with the same name
+            {t('Replace files with the same name')}
           </label>
           <ActionButton onClick={() => setIsPasting(true)}>
             <IconClipboardText size={18} aria-hidden />
-            Paste text
+            {t('Paste text')}
           </ActionButton>
           <ActionButton tone="primary" onClick={() => picker.current?.click()}>
             <IconUpload size={18} aria-hidden />
-            Upload
+            {t('Upload')}
           </ActionButton>
           <input
             ref={picker}
             type="file"
             multiple
             hidden
-            aria-label="Choose files to upload"
+            aria-label={t('Choose files to upload')}
             onChange={(event) => {
               add([...(event.currentTarget.files ?? [])])
               event.currentTarget.value = ''
@@ -103,7 +104,7 @@ function Library() {
         </div>
       </DropArea>
       {isPasting && (
-        <Dialog title="Paste text" onClose={() => setIsPasting(false)}>
+        <Dialog title={t('Paste text')} onClose={() => setIsPasting(false)}>
           <Suspense>
             <PasteText
               collections={collection ? [collection.id] : []}

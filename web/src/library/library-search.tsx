@@ -8,6 +8,7 @@ import { readinessQuery } from '../api/readiness.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Passage } from '../documents/passage.tsx'
+import { t } from '../language/text.ts'
 import classes from './library-search.module.css'
 import { getSearchHints, MIN_SCORE } from './search-hints.ts'
 
@@ -51,14 +52,14 @@ export function LibrarySearch() {
           <IconSearch size={18} aria-hidden />
           <input
             type="search"
-            aria-label="Search your files"
+            aria-label={t('Search your files')}
             placeholder={hints.placeholder}
             dir="auto"
             value={query}
             onChange={(event) => setQuery(event.currentTarget.value)}
           />
           <Button type="submit" variant="light" loading={found.isFetching}>
-            Search
+            {t('Search')}
           </Button>
         </form>
       </search>
@@ -67,13 +68,13 @@ export function LibrarySearch() {
           <Loaded query={found} skeleton={<Skeleton h={560} mt="md" />}>
             {({ results }) =>
               results.length === 0 ? (
-                <Notice icon={IconSearchOff} title="No results" order={3}>
+                <Notice icon={IconSearchOff} title={t('No results')} order={3}>
                   {hints.noResults} “{q}”.
                 </Notice>
               ) : (
                 <Stack mt="md" gap="sm">
                   <Text c="dimmed" size="sm">
-                    Closest passages for “{q}”
+                    {t('Closest passages for “{0}”', q)}
                   </Text>
                   {results.map((chunk) => (
                     <Passage key={chunk.id} chunk={chunk} />

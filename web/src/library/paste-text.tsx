@@ -6,13 +6,14 @@ import { queries } from '../api/queries.ts'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 import { plural } from '../components/format.ts'
 import { showToast } from '../components/toasts.tsx'
+import { t } from '../language/text.ts'
 
 type PasteTextProps = { collections: string[]; onDone: () => void }
 
 export function PasteText({ collections, onDone }: PasteTextProps) {
   const form = useForm({
     initialValues: { name: '', content: '' },
-    validate: { content: (content) => (content.trim() ? null : 'Enter some text') },
+    validate: { content: (content) => (content.trim() ? null : t('Enter some text')) },
   })
   const ingest = useMutation({
     mutationFn: ({ name, content }: typeof form.values) =>
@@ -22,7 +23,7 @@ export function PasteText({ collections, onDone }: PasteTextProps) {
         metadata: name.trim() ? { source: name.trim() } : {},
       }),
     onSuccess: ({ chunks_created }) => {
-      showToast(`Added: searchable in ${plural(chunks_created, 'passage')}`)
+      showToast(t('Added: searchable in {0}', plural(chunks_created, 'passage')))
       onDone()
       void queries.invalidateQueries({ queryKey: ['documents'] })
     },
@@ -33,12 +34,12 @@ export function PasteText({ collections, onDone }: PasteTextProps) {
     <form onSubmit={form.onSubmit((values) => ingest.mutate(values))}>
       <Stack>
         <TextInput
-          label="Name"
-          description="Optional. Shown with answers that use this text."
+          label={t('Name')}
+          description={t('Optional. Shown with answers that use this text.')}
           {...form.getInputProps('name')}
         />
         <Textarea
-          label="Text"
+          label={t('Text')}
           autosize
           minRows={5}
           maxRows={16}
@@ -47,7 +48,7 @@ export function PasteText({ collections, onDone }: PasteTextProps) {
         <FormProblem problem={ingest.error} fields={Object.keys(form.values)} />
         <Group justify="flex-end">
           <Button type="submit" loading={ingest.isPending}>
-            Add text
+            {t('Add text')}
           </Button>
         </Group>
       </Stack>

@@ -1,3 +1,4 @@
+import { t } from '../language/text.ts'
 /** Passages below this similarity are unrelated with every embedder. */
 export const MIN_SCORE = 0.1
 
@@ -10,11 +11,11 @@ export function getSearchHints(embedder: string | undefined): {
   noResults: string
 } {
   if (embedder === undefined)
-    return { placeholder: 'Search your documents', noResults: 'No passage matches' }
+    return { placeholder: t('Search your documents'), noResults: t('No passage matches') }
   if (embedder === 'local')
     return {
-      placeholder: 'Search by words',
-      noResults: 'No passage contains the words',
+      placeholder: t('Search by words'),
+      noResults: t('No passage contains the words'),
     }
-  return { placeholder: 'Search by words and meaning', noResults: 'No passage matches' }
+  return { placeholder: t('Search by words and meaning'), noResults: t('No passage matches') }
 }

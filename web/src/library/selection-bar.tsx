@@ -10,6 +10,7 @@ import { Menu } from '../components/menu.tsx'
 import { showToast } from '../components/toasts.tsx'
 import { ActionButton } from '../conversations/parts/action-button.tsx'
 import { IconButton } from '../conversations/parts/icon-button.tsx'
+import { t } from '../language/text.ts'
 import { Dot } from './dot.tsx'
 import { deleteFile } from './file-table.tsx'
 import type { Collection } from './files-query.ts'
@@ -36,7 +37,9 @@ export function SelectionBar({ chosen, collections, opened, onDone }: SelectionB
       }
     },
     onSuccess: (_, { name, isAdding }) => {
-      showToast(`${isAdding ? 'Added' : 'Removed'} ${files} ${isAdding ? 'to' : 'from'} ${name}`)
+      showToast(
+        `${isAdding ? t('Added') : t('Removed')} ${files} ${isAdding ? 'to' : 'from'} ${name}`,
+      )
       onDone()
     },
     onSettled: () => queries.invalidateQueries({ queryKey: ['documents'] }),
@@ -44,18 +47,18 @@ export function SelectionBar({ chosen, collections, opened, onDone }: SelectionB
   const here = collections.find(({ id }) => id === opened)
 
   return (
-    <div className={classes.bar} role="toolbar" aria-label="Selected files">
-      <IconButton label="Clear selection" data-tip-side="below" onClick={onDone}>
+    <div className={classes.bar} role="toolbar" aria-label={t('Selected files')}>
+      <IconButton label={t('Clear selection')} data-tip-side="below" onClick={onDone}>
         <IconX size={18} aria-hidden />
       </IconButton>
-      <span className={classes.count}>{files} selected</span>
+      <span className={classes.count}>{t('{0} selected', files)}</span>
       {collections.length > 0 && (
         <Menu
-          label="Add to collection"
+          label={t('Add to collection')}
           button={(target) => (
             <ActionButton {...target} disabled={move.isPending}>
               <IconFolderPlus size={18} aria-hidden />
-              Add to
+              {t('Add to')}
             </ActionButton>
           )}
           groups={[
@@ -73,19 +76,19 @@ export function SelectionBar({ chosen, collections, opened, onDone }: SelectionB
           onClick={() => move.mutate({ id: here.id, name: here.name, isAdding: false })}
         >
           <IconFolderMinus size={18} aria-hidden />
-          Remove from {here.name}
+          {t('Remove from {0}', here.name)}
         </ActionButton>
       )}
       <ActionButton onClick={() => setIsDeleting(true)}>
         <IconTrash size={18} aria-hidden />
-        Delete
+        {t('Delete')}
       </ActionButton>
       {move.isError && <span role="alert">{formatProblem(move.error)}</span>}
       <Confirm
         opened={isDeleting}
         onClose={() => setIsDeleting(false)}
-        title={`Delete ${files}?`}
-        action="Delete"
+        title={t('Delete {0}?', files)}
+        action={t('Delete')}
         onConfirm={async () => {
           try {
             for (const id of chosen) await deleteFile(id)
@@ -95,7 +98,7 @@ export function SelectionBar({ chosen, collections, opened, onDone }: SelectionB
           }
         }}
       >
-        They and their passages are deleted immediately. Answers no longer use them.
+        {t('They and their passages are deleted immediately. Answers no longer use them.')}
       </Confirm>
     </div>
   )

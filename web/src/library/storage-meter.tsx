@@ -2,13 +2,15 @@ import { Alert, Group, Progress, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { StorageRoom } from '../api/types.ts'
 import { formatBytes, formatCompact } from '../components/format.ts'
+import { rich } from '../language/rich.ts'
+import { t } from '../language/text.ts'
 import { storageQuery } from './files-query.ts'
 
 const NAMES = {
-  documents: 'Documents',
-  characters: 'Characters',
-  chunks: 'Passages',
-  file_bytes: 'Files',
+  documents: t('Documents'),
+  characters: t('Characters'),
+  chunks: t('Passages'),
+  file_bytes: t('Files'),
 } as const
 
 /** Share of a limit from which its meter is shown. */
@@ -23,16 +25,19 @@ export function EmbeddingProgress() {
   if (!data?.embedding) return null
   const { done, total } = data.embedding
   return (
-    <Alert role="status" mt="sm" title="Rebuilding your search index">
+    <Alert role="status" mt="sm" title={t('Rebuilding your search index')}>
       <Text size="sm">
-        {formatCompact(done)} of {formatCompact(total)} passages done. Until then, some results come
-        from a word search only.
+        {t(
+          '{0} of {1} passages done. Until then, some results come from a word search only.',
+          formatCompact(done),
+          formatCompact(total),
+        )}
       </Text>
       <Progress.Root size="sm" mt="xs">
         <Progress.Section
           value={total === 0 ? 0 : Math.round((done / total) * 10_000) / 100}
           color="pine"
-          aria-label="Passages indexed"
+          aria-label={t('Passages indexed')}
         />
       </Progress.Root>
     </Alert>
@@ -57,7 +62,7 @@ export function StorageMeter() {
         ]
   })
   return bounded.length === 0 ? null : (
-    <Stack component="section" aria-label="Storage" gap="xs" mt="sm">
+    <Stack component="section" aria-label={t('Storage')} gap="xs" mt="sm">
       {bounded.map((limit) => (
         <Meter key={limit.name} {...limit} />
       ))}
@@ -81,12 +86,16 @@ function Meter({ name, used, max, format }: MeterProps) {
       <Group justify="space-between" gap="xs" mb={4}>
         <Text size="sm">{name}</Text>
         <Text size="sm" className="numbers">
-          {format(used)} of {format(max)}
-          {share >= 100 && ': delete some to add more'}
+          {rich(
+            '{0} of {1}{2}',
+            format(used),
+            format(max),
+            share >= 100 && t(': delete some to add more'),
+          )}
         </Text>
       </Group>
       <Progress.Root size="sm">
-        <Progress.Section value={share} color={color} aria-label={`${name}: used`} />
+        <Progress.Section value={share} color={color} aria-label={t('{0}: used', name)} />
       </Progress.Root>
     </div>
   )

@@ -2,6 +2,7 @@ import { ActionIcon, Button, Group, Paper, Progress, Text, ThemeIcon } from '@ma
 import { IconAlertCircle, IconCheck, IconFile, IconX } from '@tabler/icons-react'
 import type { IngestWarning } from '../api/types.ts'
 import { formatBytes, plural } from '../components/format.ts'
+import { t } from '../language/text.ts'
 import type { Row, RowState } from './uploads.ts'
 
 type UploadRowProps = { row: Row; onRetry: () => void; onRemove: () => void }
@@ -56,13 +57,13 @@ export function UploadRow({ row: { name, sizeBytes, state }, onRetry, onRemove }
           )}
         </div>
         {state.kind === 'failed' && state.retriable && (
-          <Button variant="default" onClick={onRetry} aria-label={`Retry ${name}`}>
-            Retry
+          <Button variant="default" onClick={onRetry} aria-label={t('Retry {0}', name)}>
+            {t('Retry')}
           </Button>
         )}
         <ActionIcon
           onClick={onRemove}
-          aria-label={busy ? `Stop ${name}` : `Remove ${name} from this list`}
+          aria-label={busy ? t('Stop {0}', name) : t('Remove {0} from this list', name)}
         >
           <IconX size={18} aria-hidden />
         </ActionIcon>
@@ -77,7 +78,7 @@ function describeWarnings(warnings: IngestWarning[]): string[] {
   return [...pages].map(([reason, those]) => {
     const numbers = those.flatMap(({ page }) => page ?? [])
     if (numbers.length === 0) return reason
-    return `${numbers.length === 1 ? 'Page' : 'Pages'} ${numbers.join(', ')}: ${reason}`
+    return `${numbers.length === 1 ? t('Page') : t('Pages')} ${numbers.join(', ')}: ${reason}`
   })
 }
 
@@ -88,14 +89,14 @@ function computePercent(state: RowState): number {
 }
 
 function describeState(state: RowState): string {
-  if (state.kind === 'waiting') return 'Waiting'
+  if (state.kind === 'waiting') return t('Waiting')
   if (state.kind === 'paused')
-    return `Waiting for the upload limit: continues in ${plural(state.seconds, 'second')}`
-  if (state.kind === 'sending') return `Uploading, ${Math.floor(100 * state.sent)} %`
-  if (state.kind === 'queued') return 'Uploaded. Queued; you can leave this page.'
-  if (state.kind === 'reading') return 'Reading'
+    return t('Waiting for the upload limit: continues in {0}', plural(state.seconds, 'second'))
+  if (state.kind === 'sending') return t('Uploading, {0} %', Math.floor(100 * state.sent))
+  if (state.kind === 'queued') return t('Uploaded. Queued; you can leave this page.')
+  if (state.kind === 'reading') return t('Reading')
   if (state.kind === 'storing')
-    return `Indexing, ${state.done} of ${plural(state.total, 'passage')}`
-  if (state.kind === 'done') return `Done: searchable in ${plural(state.chunks, 'passage')}`
+    return t('Indexing, {0} of {1}', state.done, plural(state.total, 'passage'))
+  if (state.kind === 'done') return t('Done: searchable in {0}', plural(state.chunks, 'passage'))
   return state.reason
 }

@@ -6,6 +6,7 @@ import { queries } from '../api/queries.ts'
 import type { IngestWarning, ListedIngestJob } from '../api/types.ts'
 import { type UploadOptions, uploadFile } from '../api/upload.ts'
 import { newId } from '../components/new-id.ts'
+import { t } from '../language/text.ts'
 import { ingestJobsQuery, isActive } from './ingest-jobs-query.ts'
 
 /** State of an upload until the service accepts it; the job has the state after that. */
@@ -90,7 +91,7 @@ export function useUploads() {
         reason:
           error instanceof ApiProblem
             ? formatProblem(error)
-            : 'The upload was interrupted. Try again.',
+            : t('The upload was interrupted. Try again.'),
         retriable: canRetry(error),
       })
     }
@@ -115,7 +116,7 @@ export function useUploads() {
       .filter((job) => isActive(job) && !ours.has(job.id))
       .map((job) => ({
         id: job.id,
-        name: job.source ?? 'Pasted text',
+        name: job.source ?? t('Pasted text'),
         sizeBytes: null,
         state: readJobState(job),
       })),
@@ -165,7 +166,7 @@ function readJobState({
   // A retry helps when the service gave up, not when it rejected the file.
   if (state === 'failed') {
     const retriable = error?.code === 'ingest_given_up'
-    return { kind: 'failed', reason: error?.detail ?? 'Couldn’t store this file.', retriable }
+    return { kind: 'failed', reason: error?.detail ?? t('Couldn’t store this file.'), retriable }
   }
   if (state === 'queued') return { kind: 'queued' }
   return stage === 'storing' && total !== null

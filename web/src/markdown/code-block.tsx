@@ -1,5 +1,6 @@
 import { lazy, Suspense } from 'react'
 import { CopyIcon } from '../components/copy.tsx'
+import { t } from '../language/text.ts'
 import classes from './markdown.module.css'
 
 // Without the file, for example offline, code stays uncoloured.
@@ -17,7 +18,7 @@ export function CodeBlock({ code, language }: CodeProps) {
     <div className={classes.code} dir="ltr">
       <div className={classes.bar}>
         <span>{language || 'code'}</span>
-        <CopyIcon value={code} what="code" />
+        <CopyIcon value={code} what={t('code')} />
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard. */}
       <pre tabIndex={0}>

@@ -1,6 +1,7 @@
 import { VisuallyHidden } from '@mantine/core'
 import { walkTokens } from 'marked'
 import type { ReactNode } from 'react'
+import { t } from '../language/text.ts'
 import type { Block, NoteMarkToken, NoteToken } from './lexer.ts'
 import { NoteLink } from './links.tsx'
 
@@ -49,12 +50,12 @@ export function NoteList({ notes, render }: NoteListProps) {
   return (
     <section data-footnotes>
       {/* They have a visible line, so their heading is for screen readers only. */}
-      <VisuallyHidden component="h3">Footnotes</VisuallyHidden>
+      <VisuallyHidden component="h3">{t('Footnotes')}</VisuallyHidden>
       <ol>
         {list.map(({ number, id, markId, content }) => (
           <li key={id} id={id} tabIndex={-1} dir="auto">
             {render(content)}
-            <NoteLink to={markId} label={`Back to reference ${number}`}>
+            <NoteLink to={markId} label={t('Back to reference {0}', number)}>
               ↩
             </NoteLink>
           </li>

@@ -1,5 +1,6 @@
 import type { Token, Tokens } from 'marked'
 import { Fragment, type ReactNode } from 'react'
+import { t } from '../language/text.ts'
 import { CodeBlock } from './code-block.tsx'
 import type { CitationToken, MathsToken, NoteMarkToken } from './lexer.ts'
 import { Link, NoteLink } from './links.tsx'
@@ -77,7 +78,7 @@ const renderers: Renderers = {
       checked={checked}
       disabled
       readOnly
-      aria-label={checked ? 'Done' : 'To do'}
+      aria-label={checked ? t('Done') : t('To do')}
     />
   ),
   link: (token: Tokens.Link, inside) => (
@@ -86,7 +87,7 @@ const renderers: Renderers = {
     </Link>
   ),
   image: ({ href, text }: Tokens.Image) => {
-    const label = `Image: ${decodeReferences(text) || 'without a description'}`
+    const label = t('Image: {0}', decodeReferences(text) || t('without a description'))
     return (
       <Link to={decodeReferences(href)} text={label}>
         {label}

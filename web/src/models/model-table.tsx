@@ -7,6 +7,7 @@ import type { OperatorModel, Switch } from '../api/types.ts'
 import { formatCompact, formatCount, formatDollars, plural } from '../components/format.ts'
 import { Notice } from '../components/notice.tsx'
 import { ScrollX } from '../components/scroll-x.tsx'
+import { t } from '../language/text.ts'
 import classes from '../shop/table.module.css'
 import { formatShare } from './share.ts'
 import { SwitchButton } from './switch-button.tsx'
@@ -38,12 +39,12 @@ export function ModelTable({ models, switches, onSwitchOff }: ModelTableProps) {
     <>
       <Filters models={models} />
       {shown.length === 0 ? (
-        <Notice icon={IconCpu} title="No models match" order={3}>
-          Search by a part of the model’s or the vendor’s name.
+        <Notice icon={IconCpu} title={t('No models match')} order={3}>
+          {t('Search by a part of the model’s or the vendor’s name.')}
         </Notice>
       ) : (
         <>
-          <ScrollX label="Models">
+          <ScrollX label={t('Models')}>
             <Table highlightOnHover className="numbers">
               <Heads />
               <Table.Tbody>
@@ -64,7 +65,7 @@ export function ModelTable({ models, switches, onSwitchOff }: ModelTableProps) {
             </Text>
             {shown.length < found.length && (
               <Button variant="light" onClick={() => setIsWhole(true)}>
-                Show all
+                {t('Show all')}
               </Button>
             )}
           </Group>
@@ -89,16 +90,16 @@ function Filters({ models }: { models: readonly OperatorModel[] }) {
       <TextInput
         type="search"
         flex="1 1 14rem"
-        aria-label="Search models"
-        placeholder="Model name"
+        aria-label={t('Search models')}
+        placeholder={t('Model name')}
         leftSection={<IconSearch size={18} aria-hidden />}
         maxLength={200}
         defaultValue={q ?? ''}
         onChange={({ currentTarget: { value } }) => search(value)}
       />
       <Select
-        aria-label="Vendor"
-        placeholder="Any vendor"
+        aria-label={t('Vendor')}
+        placeholder={t('Any vendor')}
         clearable
         w={{ base: '100%', xs: 180 }}
         value={vendor ?? null}
@@ -113,25 +114,25 @@ function Heads() {
   return (
     <Table.Thead>
       <Table.Tr>
-        <Table.Th>Model</Table.Th>
+        <Table.Th>{t('Model')}</Table.Th>
         <Table.Th visibleFrom="md" ta="right">
-          Input per million
+          {t('Input per million')}
         </Table.Th>
         <Table.Th visibleFrom="md" ta="right">
-          Output per million
+          {t('Output per million')}
         </Table.Th>
         <Table.Th visibleFrom="lg" ta="right">
-          Context
+          {t('Context')}
         </Table.Th>
         <Table.Th visibleFrom="sm" ta="right">
-          Calls
+          {t('Calls')}
         </Table.Th>
         <Table.Th visibleFrom="sm" ta="right">
-          Failed
+          {t('Failed')}
         </Table.Th>
-        <Table.Th ta="right">Cost</Table.Th>
+        <Table.Th ta="right">{t('Cost')}</Table.Th>
         <Table.Th>
-          <span className="visually-hidden">Switch</span>
+          <span className="visually-hidden">{t('Switch')}</span>
         </Table.Th>
       </Table.Tr>
     </Table.Thead>
@@ -152,23 +153,26 @@ function Row({ model, switches, onSwitchOff }: RowProps) {
       <Table.Td>
         <span style={{ overflowWrap: 'anywhere' }}>{name}</span>
         <Group gap={6} mt={2}>
-          {model.is_default && <Badge color="pine">Default</Badge>}
+          {model.is_default && <Badge color="pine">{t('Default')}</Badge>}
           {model.off_reason !== null && (
             <Badge color="red" title={model.off_reason}>
-              Off
+              {t('Off')}
             </Badge>
           )}
         </Group>
         <Text c="dimmed" size="sm" hiddenFrom="md">
-          {formatDollars(model.input_usd_per_million)} in,{' '}
-          {formatDollars(model.output_usd_per_million)} out per million
+          {t(
+            '{0} in, {1} out per million',
+            formatDollars(model.input_usd_per_million),
+            formatDollars(model.output_usd_per_million),
+          )}
         </Text>
       </Table.Td>
-      <Table.Td visibleFrom="md" ta="right" title={`Price per million tokens${estimate}`}>
+      <Table.Td visibleFrom="md" ta="right" title={t('Price per million tokens{0}', estimate)}>
         {formatDollars(model.input_usd_per_million)}
         {model.is_price_estimated && '*'}
       </Table.Td>
-      <Table.Td visibleFrom="md" ta="right" title={`Price per million tokens${estimate}`}>
+      <Table.Td visibleFrom="md" ta="right" title={t('Price per million tokens{0}', estimate)}>
         {formatDollars(model.output_usd_per_million)}
         {model.is_price_estimated && '*'}
       </Table.Td>

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import type { ModelsOverview, Switch } from '../api/types.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
+import { t } from '../language/text.ts'
 import { Fact, Panel } from '../shop/facts.tsx'
 import layout from '../shop/order-page.module.css'
 import { ModelTable } from './model-table.tsx'
@@ -21,8 +22,8 @@ export function ModelsPage() {
   const [opened, setOpened] = useState<Opened | null>(null)
   return (
     <Page
-      title="Models"
-      lead="Vendors, prices and switches. Calls and costs are of the last 30 days."
+      title={t('Models')}
+      lead={t('Vendors, prices and switches. Calls and costs are of the last 30 days.')}
       wide
       actions={
         <Button
@@ -30,7 +31,7 @@ export function ModelsPage() {
           leftSection={<IconPower size={18} aria-hidden />}
           onClick={() => setOpened({})}
         >
-          Switch off…
+          {t('Switch off…')}
         </Button>
       }
     >
@@ -65,7 +66,7 @@ function Sections({ overview, switches, onSwitchOff }: SectionsProps) {
         <VendorTable vendors={configured} switches={switches} onSwitchOff={onSwitchOff} />
         {missing.length > 0 && (
           <Text c="dimmed" size="sm" mt="sm">
-            Without a key:{' '}
+            {t('Without a key:')}{' '}
             {missing
               .map(({ label, key_setting }) =>
                 key_setting === null ? label : `${label} (${key_setting})`,
@@ -88,16 +89,18 @@ function Routes({ overview }: { overview: ModelsOverview }) {
   const { default_model, fallbacks, aliases } = overview
   return (
     <div className={layout.facts}>
-      <Panel title="Routes">
+      <Panel title={t('Routes')}>
         <dl>
-          <Fact label="Default">{default_model ?? 'None: calls without a model are rejected'}</Fact>
-          <Fact label="Fallbacks">
-            {fallbacks.length === 0 ? 'None. Set LLM_FALLBACKS.' : fallbacks.join(', then ')}
+          <Fact label={t('Default')}>
+            {default_model ?? t('None: calls without a model are rejected')}
+          </Fact>
+          <Fact label={t('Fallbacks')}>
+            {fallbacks.length === 0 ? t('None. Set LLM_FALLBACKS.') : fallbacks.join(', then ')}
           </Fact>
           {aliases.map(({ name, strategy, models }) => (
             <Fact key={name} label={name}>
               {models.join(', ')}
-              {strategy !== null && ` (by ${strategy})`}
+              {strategy !== null && t(' (by {0})', strategy)}
             </Fact>
           ))}
         </dl>

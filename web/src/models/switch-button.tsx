@@ -3,6 +3,7 @@ import { useMutation } from '@tanstack/react-query'
 import { formatProblem } from '../api/problem.ts'
 import type { Switch } from '../api/types.ts'
 import { showToast } from '../components/toasts.tsx'
+import { t } from '../language/text.ts'
 import { switchOn } from './models-query.ts'
 import type { SwitchSubject } from './switch-dialog.tsx'
 
@@ -17,18 +18,20 @@ export function SwitchButton({ subject, switches, onSwitchOff }: SwitchButtonPro
   const isOff = switches.some((one) => one.kind === subject.kind && one.subject === subject.subject)
   const on = useMutation({
     mutationFn: () => switchOn(subject),
-    onSuccess: () => showToast('Switched on'),
+    onSuccess: () => showToast(t('Switched on')),
     onError: (problem) => showToast(formatProblem(problem)),
   })
   return (
     <Button
       variant="default"
       size="compact-sm"
-      aria-label={`Switch ${isOff ? 'on' : 'off'} ${subject.subject}`}
+      aria-label={
+        isOff ? t('Switch on {0}', subject.subject) : t('Switch off {0}', subject.subject)
+      }
       loading={on.isPending}
       onClick={() => (isOff ? on.mutate() : onSwitchOff(subject))}
     >
-      Switch {isOff ? 'on' : 'off'}
+      {isOff ? t('Switch on') : t('Switch off')}
     </Button>
   )
 }

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { api } from '../api/client.ts'
 import type { SwitchKind } from '../api/types.ts'
 import { FormProblem } from '../components/form-problem.tsx'
+import { t } from '../language/text.ts'
 import { FormDialog } from '../shop/form-dialog.tsx'
 import { refreshModels } from './models-query.ts'
 import { SwitchEffectView } from './switch-effect.tsx'
@@ -28,9 +29,9 @@ export function SwitchDialog({ given, onClose }: SwitchDialogProps) {
   const isEffectShown = settled === subject && !effect.isFetching
   return (
     <FormDialog
-      title={given ? `Switch off ${subject}?` : 'Switch off'}
-      action="Switch off"
-      done="Switched off"
+      title={given ? t('Switch off {0}?', subject) : t('Switch off')}
+      action={t('Switch off')}
+      done={t('Switched off')}
       isDangerous
       isReady={isEffectShown}
       onClose={onClose}
@@ -44,8 +45,8 @@ export function SwitchDialog({ given, onClose }: SwitchDialogProps) {
       {!effect.isFetching && effect.data && <SwitchEffectView effect={effect.data} />}
       <FormProblem problem={effect.error} />
       <TextInput
-        label="Reason"
-        description="Shown to rejected callers"
+        label={t('Reason')}
+        description={t('Shown to rejected callers')}
         required
         maxLength={200}
         value={reason}
@@ -75,7 +76,7 @@ function SubjectFields({ typed, onChange }: SubjectFieldsProps) {
   return (
     <>
       <NativeSelect
-        label="What"
+        label={t('What')}
         value={typed.kind}
         onChange={({ currentTarget }) =>
           onChange({ kind: currentTarget.value as SwitchKind, subject: '' })

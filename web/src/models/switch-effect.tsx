@@ -1,6 +1,8 @@
 import { List, Stack, Text } from '@mantine/core'
 import type { SwitchEffect, SwitchEffectOnModel } from '../api/types.ts'
 import { formatCompact, formatDollars } from '../components/format.ts'
+import { rich } from '../language/rich.ts'
+import { t } from '../language/text.ts'
 import { priceEffect } from './price-effect.ts'
 
 const SHOWN_MAX = 6
@@ -14,21 +16,27 @@ export function SwitchEffectView({ effect }: { effect: SwitchEffect }) {
   return (
     <Stack gap="sm">
       {byDefault.before === byDefault.after ? (
-        <Text>The default model stays {byDefault.after ?? 'unset'}.</Text>
+        <Text>{t('The default model stays {0}.', byDefault.after ?? 'unset')}</Text>
       ) : (
         <Text>
-          The default model, which the app’s chat uses, is <b>{byDefault.before}</b>. Its calls{' '}
-          <Outcome to={byDefault.after} ratio={byDefault.price_ratio} />.
+          {rich(
+            'The default model, which the app’s chat uses, is {0}. Its calls {1}.',
+            <b>{byDefault.before}</b>,
+            <Outcome to={byDefault.after} ratio={byDefault.price_ratio} />,
+          )}
         </Text>
       )}
       {used.length === 0 ? (
         <Text>
-          No user called {models.length === 1 ? 'this model' : 'these models'} by name in the last{' '}
-          {days} days.
+          {t(
+            'No user called {0} by name in the last {1} days.',
+            models.length === 1 ? t('this model') : t('these models'),
+            days,
+          )}
         </Text>
       ) : (
         <>
-          <Text>Average calls per day over the last {days} days:</Text>
+          <Text>{t('Average calls per day over the last {0} days:', days)}</Text>
           <List>
             {used.slice(0, SHOWN_MAX).map((model) => (
               <List.Item key={model.model}>
@@ -36,13 +44,18 @@ export function SwitchEffectView({ effect }: { effect: SwitchEffect }) {
               </List.Item>
             ))}
           </List>
-          {hiddenCount > 0 && <Text>And {hiddenCount} more models with fewer calls.</Text>}
+          {hiddenCount > 0 && (
+            <Text>{t('And {0} more models with fewer calls.', hiddenCount)}</Text>
+          )}
         </>
       )}
       {changed.map(({ alias, after }) => (
         <Text key={alias}>
-          The alias <b>{alias}</b>{' '}
-          {after === null ? 'has no models left' : `now starts with ${after}`}.
+          {rich(
+            'The alias {0} {1}.',
+            <b>{alias}</b>,
+            after === null ? t('has no models left') : t('now starts with {0}', after),
+          )}
         </Text>
       ))}
     </Stack>
@@ -58,17 +71,18 @@ function ModelEffect({
 }: SwitchEffectOnModel) {
   return (
     <>
-      <b>{model}</b>: {formatCompact(calls_per_day)} ({formatDollars(cost_usd_per_day)}). Calls that
-      name it <Outcome to={stand_in} ratio={price_ratio} />.
+      {rich(
+        '{0}: {1} ({2}). Calls that name it {3}.',
+        <b>{model}</b>,
+        formatCompact(calls_per_day),
+        formatDollars(cost_usd_per_day),
+        <Outcome to={stand_in} ratio={price_ratio} />,
+      )}
     </>
   )
 }
 
 function Outcome({ to, ratio }: { to: string | null; ratio: number | null }) {
-  if (to === null) return <b>will be refused</b>
-  return (
-    <>
-      will go to <b>{to}</b>, {priceEffect(ratio)}
-    </>
-  )
+  if (to === null) return <b>{t('will be refused')}</b>
+  return <>{rich('will go to {0}, {1}', <b>{to}</b>, priceEffect(ratio))}</>
 }

@@ -1,22 +1,23 @@
 import type { SwitchKind } from '../api/types.ts'
+import { t } from '../language/text.ts'
 
 type KindWords = { label: string; subjectLabel: string; hint: string }
 
 export const SWITCH_KINDS: Readonly<Record<SwitchKind, KindWords>> = {
   model: {
-    label: 'Model',
-    subjectLabel: 'Model name, alias or pattern',
-    hint: 'For example gpt-6-luna or groq/*. Aliases use their other models.',
+    label: t('Model'),
+    subjectLabel: t('Model name, alias or pattern'),
+    hint: t('For example gpt-6-luna or groq/*. Aliases use their other models.'),
   },
   vendor: {
-    label: 'Vendor',
-    subjectLabel: 'Vendor name',
-    hint: 'Blocks all models of this vendor',
+    label: t('Vendor'),
+    subjectLabel: t('Vendor name'),
+    hint: t('Blocks all models of this vendor'),
   },
   user: {
-    label: 'User',
-    subjectLabel: 'User ID',
-    hint: 'Blocks all calls. The user can still sign in, pay and export data.',
+    label: t('User'),
+    subjectLabel: t('User ID'),
+    hint: t('Blocks all calls. The user can still sign in, pay and export data.'),
   },
-  key: { label: 'API key', subjectLabel: 'API key ID', hint: 'Blocks this key only' },
+  key: { label: t('API key'), subjectLabel: t('API key ID'), hint: t('Blocks this key only') },
 }

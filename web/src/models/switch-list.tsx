@@ -4,6 +4,8 @@ import type { Switch } from '../api/types.ts'
 import { FormProblem } from '../components/form-problem.tsx'
 import { formatTime } from '../components/format.ts'
 import rows from '../customers/customer-page.module.css'
+import { rich } from '../language/rich.ts'
+import { t } from '../language/text.ts'
 import { Panel } from '../shop/facts.tsx'
 import { switchOn } from './models-query.ts'
 import { SWITCH_KINDS } from './switch-kinds.ts'
@@ -12,7 +14,7 @@ import { SWITCH_KINDS } from './switch-kinds.ts'
 export function SwitchList({ switches }: { switches: Switch[] }) {
   if (switches.length === 0) return null
   return (
-    <Panel title="Switched off">
+    <Panel title={t('Switched off')}>
       <ul className={rows.rows}>
         {switches.map((one) => (
           <SwitchRow key={`${one.kind} ${one.subject}`} off={one} />
@@ -33,7 +35,12 @@ function SwitchRow({ off }: { off: Switch }) {
           {SWITCH_KINDS[kind].label}: {name}
         </Text>
         <small>
-          {kind === 'key' && email !== null && `${email}, `}since {formatTime(set_at)}: {reason}
+          {rich(
+            '{0}since {1}: {2}',
+            kind === 'key' && email !== null && `${email}, `,
+            formatTime(set_at),
+            reason,
+          )}
         </small>
         <FormProblem problem={on.error} />
       </div>
@@ -41,11 +48,11 @@ function SwitchRow({ off }: { off: Switch }) {
         variant="default"
         size="compact-sm"
         style={{ flexShrink: 0 }}
-        aria-label={`Switch on ${name}`}
+        aria-label={t('Switch on {0}', name)}
         loading={on.isPending}
         onClick={() => on.mutate()}
       >
-        Switch on
+        {t('Switch on')}
       </Button>
     </li>
   )

@@ -9,6 +9,7 @@ import {
   plural,
 } from '../components/format.ts'
 import { ScrollX } from '../components/scroll-x.tsx'
+import { t } from '../language/text.ts'
 import classes from '../shop/table.module.css'
 import { formatShare } from './share.ts'
 import { SwitchButton } from './switch-button.tsx'
@@ -24,22 +25,22 @@ type VendorTableProps = {
 /** Vendors with a key, in the order of their slots. */
 export function VendorTable({ vendors, switches, onSwitchOff }: VendorTableProps) {
   return (
-    <ScrollX label="Vendors">
+    <ScrollX label={t('Vendors')}>
       <Table highlightOnHover className="numbers">
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>Vendor</Table.Th>
-            <Table.Th visibleFrom="sm">State</Table.Th>
-            <Table.Th visibleFrom="md">Last failure</Table.Th>
+            <Table.Th>{t('Vendor')}</Table.Th>
+            <Table.Th visibleFrom="sm">{t('State')}</Table.Th>
+            <Table.Th visibleFrom="md">{t('Last failure')}</Table.Th>
             <Table.Th visibleFrom="sm" ta="right">
-              Calls
+              {t('Calls')}
             </Table.Th>
             <Table.Th visibleFrom="sm" ta="right">
-              Failed
+              {t('Failed')}
             </Table.Th>
-            <Table.Th ta="right">Cost</Table.Th>
+            <Table.Th ta="right">{t('Cost')}</Table.Th>
             <Table.Th>
-              <span className="visually-hidden">Switch</span>
+              <span className="visually-hidden">{t('Switch')}</span>
             </Table.Th>
           </Table.Tr>
         </Table.Thead>

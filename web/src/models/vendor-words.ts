@@ -1,15 +1,16 @@
 import type { OperatorVendor, Switch } from '../api/types.ts'
+import { t } from '../language/text.ts'
 
 const FAILURES: Readonly<Record<string, string>> = {
-  unreachable: 'Not reachable',
-  timeout: 'No answer in time',
-  limited: 'Rate limit reached',
-  broken: 'Server error',
-  nonsense: 'Unusable answer',
-  unauthorized: 'API key rejected',
-  'unknown-model': 'Unknown model',
-  refused: 'Request rejected',
-  cut: 'Answer broke off',
+  unreachable: t('Not reachable'),
+  timeout: t('No answer in time'),
+  limited: t('Rate limit reached'),
+  broken: t('Server error'),
+  nonsense: t('Unusable answer'),
+  unauthorized: t('API key rejected'),
+  'unknown-model': t('Unknown model'),
+  refused: t('Request rejected'),
+  cut: t('Answer broke off'),
 }
 
 /** `failure` is a word of the service: `unknown-model`. */
@@ -25,18 +26,21 @@ export function describeVendorState(
   switches: readonly Switch[],
 ): StateBadge[] {
   const isOff = switches.some(({ kind, subject }) => kind === 'vendor' && subject === name)
-  if (isOff) return [{ label: 'Switched off', color: 'red' }]
+  if (isOff) return [{ label: t('Switched off'), color: 'red' }]
   const open = endpoints.filter(({ circuit }) => circuit === 'open')
   const isProbing = endpoints.some(({ circuit }) => circuit === 'half-open')
   const badges: StateBadge[] = []
   if (open.length > 0 && open.length === endpoints.length)
-    badges.push({ label: 'Circuit open', color: 'red' })
+    badges.push({ label: t('Circuit open'), color: 'red' })
   else if (open.length > 0)
-    badges.push({ label: `${open.length} of ${endpoints.length} circuits open`, color: 'brass' })
-  else if (isProbing) badges.push({ label: 'Recovering', color: 'brass' })
-  if (limited_models.length > 0) badges.push({ label: 'Rate limited', color: 'brass' })
+    badges.push({
+      label: t('{0} of {1} circuits open', open.length, endpoints.length),
+      color: 'brass',
+    })
+  else if (isProbing) badges.push({ label: t('Recovering'), color: 'brass' })
+  if (limited_models.length > 0) badges.push({ label: t('Rate limited'), color: 'brass' })
   if (badges.length > 0) return badges
   return state === 'sandbox'
-    ? [{ label: 'Sandbox', color: 'brass' }]
-    : [{ label: 'Working', color: 'pine' }]
+    ? [{ label: t('Sandbox'), color: 'brass' }]
+    : [{ label: t('Working'), color: 'pine' }]
 }

@@ -4,36 +4,37 @@ import { planName } from '../billing/plans.ts'
 import { usePlans } from '../billing/use-plans.ts'
 import { formatUtcDay } from '../components/format.ts'
 import { ScrollX } from '../components/scroll-x.tsx'
+import { t } from '../language/text.ts'
 import { formatAmount } from '../shop/amount.ts'
 import tableClasses from '../shop/table.module.css'
 import { CustomerLink } from './movement-table.tsx'
 
 export const KINDS: Record<SubscriptionChangeKind, { label: string; color: string }> = {
-  new: { label: 'New', color: 'pine' },
-  expansion: { label: 'Expansion', color: 'pine' },
-  contraction: { label: 'Contraction', color: 'brass' },
-  churned: { label: 'Churned', color: 'red' },
-  trial_started: { label: 'Trial started', color: 'gray' },
-  trial_converted: { label: 'Trial converted', color: 'pine' },
-  trial_ended: { label: 'Trial ended', color: 'gray' },
+  new: { label: t('New'), color: 'pine' },
+  expansion: { label: t('Expansion'), color: 'pine' },
+  contraction: { label: t('Contraction'), color: 'brass' },
+  churned: { label: t('Churned'), color: 'red' },
+  trial_started: { label: t('Trial started'), color: 'gray' },
+  trial_converted: { label: t('Trial converted'), color: 'pine' },
+  trial_ended: { label: t('Trial ended'), color: 'gray' },
 }
 
 /** The changes of subscriptions behind MRR, each with its customer. */
 export function ChangeTable({ changes }: { changes: SubscriptionChange[] }) {
   const plans = usePlans()
   return (
-    <ScrollX label="Changes of subscriptions">
+    <ScrollX label={t('Changes of subscriptions')}>
       <Table highlightOnHover>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>Customer</Table.Th>
-            <Table.Th>Change</Table.Th>
-            <Table.Th visibleFrom="md">Plan</Table.Th>
-            <Table.Th visibleFrom="md">Day</Table.Th>
+            <Table.Th>{t('Customer')}</Table.Th>
+            <Table.Th>{t('Change')}</Table.Th>
+            <Table.Th visibleFrom="md">{t('Plan')}</Table.Th>
+            <Table.Th visibleFrom="md">{t('Day')}</Table.Th>
             <Table.Th visibleFrom="md" ta="right">
-              MRR before
+              {t('MRR before')}
             </Table.Th>
-            <Table.Th ta="right">MRR after</Table.Th>
+            <Table.Th ta="right">{t('MRR after')}</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>

@@ -7,6 +7,7 @@ import { formatDay, plural } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { ScrollX } from '../components/scroll-x.tsx'
+import { t } from '../language/text.ts'
 import { formatAmount } from '../shop/amount.ts'
 import { MoreRows } from '../shop/more-rows.tsx'
 import tableClasses from '../shop/table.module.css'
@@ -27,10 +28,10 @@ export function InvoicesView() {
     placeholderData: (previous) => previous,
   })
   return (
-    <section aria-label="All invoices">
+    <section aria-label={t('All invoices')}>
       <Group mb="md">
         <NativeSelect
-          aria-label="Status"
+          aria-label={t('Status')}
           value={status ?? ''}
           onChange={({ currentTarget: { value } }) =>
             void navigate({
@@ -42,7 +43,7 @@ export function InvoicesView() {
             })
           }
           data={[
-            { value: '', label: 'Any status' },
+            { value: '', label: t('Any status') },
             ...STATUSES.map((value) => ({ value, label: describeCode(value) })),
           ]}
         />
@@ -51,8 +52,8 @@ export function InvoicesView() {
         {({ pages }) => {
           const shown = pages.flatMap((page) => page.invoices)
           return shown.length === 0 ? (
-            <Notice icon={IconFileInvoice} title="No invoices">
-              Each period of a subscription has one.
+            <Notice icon={IconFileInvoice} title={t('No invoices')}>
+              {t('Each period of a subscription has one.')}
             </Notice>
           ) : (
             <>
@@ -68,15 +69,15 @@ export function InvoicesView() {
 
 function InvoiceTable({ invoices }: { invoices: AdminInvoice[] }) {
   return (
-    <ScrollX label="Invoices">
+    <ScrollX label={t('Invoices')}>
       <Table highlightOnHover>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>Customer</Table.Th>
-            <Table.Th visibleFrom="md">Number</Table.Th>
-            <Table.Th>Status</Table.Th>
-            <Table.Th visibleFrom="md">Date</Table.Th>
-            <Table.Th ta="right">Total</Table.Th>
+            <Table.Th>{t('Customer')}</Table.Th>
+            <Table.Th visibleFrom="md">{t('Number')}</Table.Th>
+            <Table.Th>{t('Status')}</Table.Th>
+            <Table.Th visibleFrom="md">{t('Date')}</Table.Th>
+            <Table.Th ta="right">{t('Total')}</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>

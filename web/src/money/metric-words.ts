@@ -1,7 +1,10 @@
 /** How metrics are named, formatted and compared, and which rows are behind them. */
+
 import { formatMoney, inUnits } from '#platform/money.ts'
 import type { MetricName, MetricTotal, SubscriptionChangeKind } from '../api/types.ts'
 import { formatCompact, formatCount, formatDuration } from '../components/format.ts'
+import { dollarLocale, locale } from '../language/language.ts'
+import { t } from '../language/text.ts'
 
 /** The page with the rows behind a metric; null when there is none. */
 export type Rows =
@@ -29,28 +32,35 @@ const movements = (type?: 'refund'): Rows => ({
 const PAYING: Rows = { to: '/customers', search: { status: 'active' } }
 
 export const METRIC_WORDS: Record<MetricName, Words> = {
-  revenue: { label: 'Revenue', rows: movements() },
-  refunds: { label: 'Refunds and lost disputes', rows: movements('refund'), isBetterLower: true },
-  model_cost: { label: 'Model cost', rows: usage('model'), isBetterLower: true },
-  gross_margin: { label: 'Gross margin', rows: movements() },
-  margin_percent: { label: 'Margin', rows: movements() },
+  revenue: { label: t('Revenue'), rows: movements() },
+  refunds: {
+    label: t('Refunds and lost disputes'),
+    rows: movements('refund'),
+    isBetterLower: true,
+  },
+  model_cost: { label: t('Model cost'), rows: usage('model'), isBetterLower: true },
+  gross_margin: { label: t('Gross margin'), rows: movements() },
+  margin_percent: { label: t('Margin'), rows: movements() },
   mrr: { label: 'MRR', rows: PAYING },
-  new_mrr: { label: 'New MRR', rows: changes('new') },
-  expansion: { label: 'Expansion', rows: changes('expansion') },
-  contraction: { label: 'Contraction', rows: changes('contraction'), isBetterLower: true },
-  churned_mrr: { label: 'Churned MRR', rows: changes('churned'), isBetterLower: true },
-  active_accounts: { label: 'Paying accounts', rows: PAYING },
-  new_accounts: { label: 'New paying accounts', rows: changes('new') },
-  churned_accounts: { label: 'Churned accounts', rows: changes('churned'), isBetterLower: true },
-  churn_rate: { label: 'Churn rate', rows: changes('churned'), isBetterLower: true },
-  trials: { label: 'Accounts in a trial', rows: changes('trial_started') },
-  trial_conversion: { label: 'Trial conversion', rows: changes('trial_converted') },
-  checkout_conversion: { label: 'Checkout conversion', rows: { to: '/shop/orders', search: {} } },
-  signups: { label: 'Sign-ups', rows: { to: '/customers', search: {} } },
-  documents: { label: 'Documents added', rows: null },
-  calls: { label: 'Calls', rows: usage('model') },
-  failure_rate: { label: 'Failed calls', rows: usage('outcome'), isBetterLower: true },
-  ttft_p95: { label: 'First token, 95th percentile', rows: usage('model'), isBetterLower: true },
+  new_mrr: { label: t('New MRR'), rows: changes('new') },
+  expansion: { label: t('Expansion'), rows: changes('expansion') },
+  contraction: { label: t('Contraction'), rows: changes('contraction'), isBetterLower: true },
+  churned_mrr: { label: t('Churned MRR'), rows: changes('churned'), isBetterLower: true },
+  active_accounts: { label: t('Paying accounts'), rows: PAYING },
+  new_accounts: { label: t('New paying accounts'), rows: changes('new') },
+  churned_accounts: { label: t('Churned accounts'), rows: changes('churned'), isBetterLower: true },
+  churn_rate: { label: t('Churn rate'), rows: changes('churned'), isBetterLower: true },
+  trials: { label: t('Accounts in a trial'), rows: changes('trial_started') },
+  trial_conversion: { label: t('Trial conversion'), rows: changes('trial_converted') },
+  checkout_conversion: {
+    label: t('Checkout conversion'),
+    rows: { to: '/shop/orders', search: {} },
+  },
+  signups: { label: t('Sign-ups'), rows: { to: '/customers', search: {} } },
+  documents: { label: t('Documents added'), rows: null },
+  calls: { label: t('Calls'), rows: usage('model') },
+  failure_rate: { label: t('Failed calls'), rows: usage('outcome'), isBetterLower: true },
+  ttft_p95: { label: t('First token, 95th percentile'), rows: usage('model'), isBetterLower: true },
 }
 
 type Measured = Pick<MetricTotal, 'unit' | 'currency'>
@@ -59,8 +69,7 @@ type Measured = Pick<MetricTotal, 'unit' | 'currency'>
 export function formatMetric({ unit, currency }: Measured, value: number | null): string {
   if (value === null) return '–'
   if (unit === 'money') return formatMoney(inUnits(value, currency ?? 'usd'), currency ?? 'usd')
-  if (unit === 'percent')
-    return `${value.toLocaleString(undefined, { maximumFractionDigits: 1 })} %`
+  if (unit === 'percent') return `${value.toLocaleString(locale, { maximumFractionDigits: 1 })} %`
   return unit === 'milliseconds' ? formatDuration(value) : formatCount(value)
 }
 
@@ -69,7 +78,7 @@ export function formatTick(measured: Measured, value: number): string {
   const { unit, currency } = measured
   if (unit === 'count') return formatCompact(value)
   if (unit !== 'money') return formatMetric(measured, value)
-  return new Intl.NumberFormat('en-US', {
+  return new Intl.NumberFormat(dollarLocale, {
     style: 'currency',
     currency: currency ?? 'usd',
     notation: 'compact',
@@ -87,12 +96,12 @@ export function formatChange(
   before: number | null,
 ): string | null {
   if (value === null || before === null || value === before) return null
-  if (unit === 'percent') return `${formatSigned(value - before, 1)} points`
+  if (unit === 'percent') return t('{0} points', formatSigned(value - before, 1))
   return before > 0 ? `${formatSigned((100 * (value - before)) / before, 0)} %` : null
 }
 
 function formatSigned(value: number, digits: number): string {
-  return value.toLocaleString(undefined, {
+  return value.toLocaleString(locale, {
     maximumFractionDigits: digits,
     signDisplay: 'exceptZero',
   })

@@ -7,6 +7,7 @@ import { FormProblem } from '../components/form-problem.tsx'
 import { TextLink } from '../components/links.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { ScrollX } from '../components/scroll-x.tsx'
+import { t } from '../language/text.ts'
 import tableClasses from '../shop/table.module.css'
 import { BarChart } from '../usage/usage-chart.tsx'
 import {
@@ -24,9 +25,9 @@ import { PeriodChoice } from './period-choice.tsx'
 const route = getRouteApi('/app/run/run/money')
 
 const INTERVALS: { value: MetricInterval; label: string }[] = [
-  { value: 'day', label: 'By day' },
-  { value: 'week', label: 'By week' },
-  { value: 'month', label: 'By month' },
+  { value: 'day', label: t('By day') },
+  { value: 'week', label: t('By week') },
+  { value: 'month', label: t('By month') },
 ]
 
 /** All metrics of a period as a table, and one of them as a chart. */
@@ -44,7 +45,7 @@ export function MetricsView() {
       <Group gap="sm" mb="md">
         <PeriodChoice />
         <NativeSelect
-          aria-label="Interval"
+          aria-label={t('Interval')}
           value={interval}
           onChange={({ currentTarget: { value } }) =>
             void navigate({
@@ -64,7 +65,7 @@ export function MetricsView() {
           loading={download.isPending}
           onClick={() => download.mutate()}
         >
-          Export CSV
+          {t('Export CSV')}
         </Button>
       </Group>
       <FormProblem problem={download.error} />
@@ -114,7 +115,11 @@ function Chart({ metrics, line, label }: { metrics: BusinessMetrics; line: Line;
   return (
     <BarChart
       bars={bars}
-      label={`${label}: ${formatMetric(line, line.value)} in this period. Export CSV for every number.`}
+      label={t(
+        '{0}: {1} in this period. Export CSV for every number.',
+        label,
+        formatMetric(line, line.value),
+      )}
       format={(value) => formatMetric(line, value)}
       formatTick={(value) => formatTick(line, value)}
     />
@@ -133,19 +138,19 @@ function MetricTable({ metrics, lines, chosen }: MetricTableProps) {
       resetScroll: false,
     })
   return (
-    <ScrollX label="All metrics">
+    <ScrollX label={t('All metrics')}>
       <Table className="numbers" verticalSpacing="xs">
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>Metric</Table.Th>
-            <Table.Th ta="right">Period</Table.Th>
+            <Table.Th>{t('Metric')}</Table.Th>
+            <Table.Th ta="right">{t('Period')}</Table.Th>
             <Table.Th ta="right" visibleFrom="sm">
-              Period before
+              {t('Period before')}
             </Table.Th>
             <Table.Th ta="right" visibleFrom="sm">
-              Change
+              {t('Change')}
             </Table.Th>
-            <Table.Th ta="right">Details</Table.Th>
+            <Table.Th ta="right">{t('Details')}</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -181,9 +186,9 @@ function MetricTable({ metrics, lines, chosen }: MetricTableProps) {
                       to={rows.to}
                       search={rows.search}
                       size="sm"
-                      aria-label={`Show rows of ${label}`}
+                      aria-label={t('Show rows of {0}', label)}
                     >
-                      Show
+                      {t('Show')}
                     </TextLink>
                   ) : (
                     '–'

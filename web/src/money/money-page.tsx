@@ -1,5 +1,6 @@
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { Page } from '../components/page.tsx'
+import { t } from '../language/text.ts'
 import layout from '../shop/shop-layout.module.css'
 import { InvoicesView } from './invoices-view.tsx'
 import { MetricsView } from './metrics-view.tsx'
@@ -10,20 +11,20 @@ import { UsageView } from './usage-view.tsx'
 const route = getRouteApi('/app/run/run/money')
 
 const VIEWS = [
-  { view: undefined, label: 'Metrics' },
-  { view: 'movements', label: 'Payments' },
-  { view: 'invoices', label: 'Invoices' },
-  { view: 'changes', label: 'Subscriptions' },
-  { view: 'usage', label: 'Usage' },
-  { view: 'processor', label: 'Processor' },
+  { view: undefined, label: t('Metrics') },
+  { view: 'movements', label: t('Payments') },
+  { view: 'invoices', label: t('Invoices') },
+  { view: 'changes', label: t('Subscriptions') },
+  { view: 'usage', label: t('Usage') },
+  { view: 'processor', label: t('Processor') },
 ] as const
 
 /** Everything about money; the address holds the view and its filters. */
 export function MoneyPage() {
   const { view } = route.useSearch()
   return (
-    <Page title="Money" lead="Days are UTC. Currencies are never added together." wide>
-      <nav aria-label="Money" className={layout.sections}>
+    <Page title={t('Money')} lead={t('Days are UTC. Currencies are never added together.')} wide>
+      <nav aria-label={t('Money')} className={layout.sections}>
         {VIEWS.map((one) => (
           <Link
             key={one.label}
@@ -35,7 +36,7 @@ export function MoneyPage() {
             {one.label}
           </Link>
         ))}
-        <Link to="/shop/disputes">Disputes</Link>
+        <Link to="/shop/disputes">{t('Disputes')}</Link>
       </nav>
       {!VIEWS.some((one) => one.view !== undefined && one.view === view) && <MetricsView />}
       {view === 'movements' && <MovementsView />}

@@ -5,14 +5,15 @@ import { planName } from '../billing/plans.ts'
 import { usePlans } from '../billing/use-plans.ts'
 import { formatDay, formatTime } from '../components/format.ts'
 import { ScrollX } from '../components/scroll-x.tsx'
+import { t } from '../language/text.ts'
 import { formatAmount } from '../shop/amount.ts'
 import { useTierNames } from '../shop/products-query.ts'
 import tableClasses from '../shop/table.module.css'
 
 const TYPES = {
-  payment: { label: 'Payment', color: 'pine' },
-  refund: { label: 'Refund', color: 'gray' },
-  dispute: { label: 'Lost dispute', color: 'red' },
+  payment: { label: t('Payment'), color: 'pine' },
+  refund: { label: t('Refund'), color: 'gray' },
+  dispute: { label: t('Lost dispute'), color: 'red' },
 } as const
 
 /** Each row opens its order, or the customer of a subscription, where it can be refunded. */
@@ -20,18 +21,22 @@ export function MovementTable({ movements }: { movements: Movement[] }) {
   const nameProduct = useTierNames()
   const plans = usePlans()
   const nameSold = ({ kind, tier }: Movement) =>
-    tier === null ? 'Unknown plan' : kind === 'purchase' ? nameProduct(tier) : planName(plans, tier)
+    tier === null
+      ? t('Unknown plan')
+      : kind === 'purchase'
+        ? nameProduct(tier)
+        : planName(plans, tier)
   return (
-    <ScrollX label="Payments and refunds">
+    <ScrollX label={t('Payments and refunds')}>
       <Table highlightOnHover>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>Customer</Table.Th>
-            <Table.Th visibleFrom="md">For</Table.Th>
-            <Table.Th visibleFrom="md">Type</Table.Th>
-            <Table.Th visibleFrom="lg">Invoice</Table.Th>
-            <Table.Th visibleFrom="md">Date</Table.Th>
-            <Table.Th ta="right">Amount</Table.Th>
+            <Table.Th>{t('Customer')}</Table.Th>
+            <Table.Th visibleFrom="md">{t('For')}</Table.Th>
+            <Table.Th visibleFrom="md">{t('Type')}</Table.Th>
+            <Table.Th visibleFrom="lg">{t('Invoice')}</Table.Th>
+            <Table.Th visibleFrom="md">{t('Date')}</Table.Th>
+            <Table.Th ta="right">{t('Amount')}</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -89,7 +94,7 @@ function TypeBadge({ type }: Pick<Movement, 'type'>) {
 }
 
 function Payer({ movement: { email, order_id, user_id } }: { movement: Movement }) {
-  const name = email ?? 'Deleted account'
+  const name = email ?? t('Deleted account')
   if (order_id !== null)
     return (
       <Link to="/shop/orders/$id" params={{ id: order_id }} className={tableClasses.open}>

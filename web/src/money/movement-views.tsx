@@ -7,6 +7,7 @@ import { FormProblem } from '../components/form-problem.tsx'
 import { plural } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
+import { t } from '../language/text.ts'
 import { MoreRows } from '../shop/more-rows.tsx'
 import { ChangeTable, KINDS } from './change-table.tsx'
 import { changesQuery, downloadMovements, movementsQuery, readSpan } from './money-query.ts'
@@ -25,11 +26,11 @@ export function MovementsView() {
   })
   const download = useMutation({ mutationFn: () => downloadMovements(span) })
   return (
-    <section aria-label="All payments">
+    <section aria-label={t('All payments')}>
       <Group gap="sm" mb="md">
         <PeriodChoice />
         <NativeSelect
-          aria-label="Type"
+          aria-label={t('Type')}
           value={type ?? ''}
           onChange={({ currentTarget: { value } }) =>
             void navigate({
@@ -41,10 +42,10 @@ export function MovementsView() {
             })
           }
           data={[
-            { value: '', label: 'All types' },
-            { value: 'payment', label: 'Payments' },
-            { value: 'refund', label: 'Refunds' },
-            { value: 'dispute', label: 'Lost disputes' },
+            { value: '', label: t('All types') },
+            { value: 'payment', label: t('Payments') },
+            { value: 'refund', label: t('Refunds') },
+            { value: 'dispute', label: t('Lost disputes') },
           ]}
         />
         <Button
@@ -53,7 +54,7 @@ export function MovementsView() {
           loading={download.isPending}
           onClick={() => download.mutate()}
         >
-          Export CSV
+          {t('Export CSV')}
         </Button>
       </Group>
       <FormProblem problem={download.error} />
@@ -61,8 +62,8 @@ export function MovementsView() {
         {({ pages }) => {
           const shown = pages.flatMap((page) => page.movements)
           return shown.length === 0 ? (
-            <Notice icon={IconReceipt} title="No payments in this period">
-              Choose a longer period, or all types.
+            <Notice icon={IconReceipt} title={t('No payments in this period')}>
+              {t('Choose a longer period, or all types.')}
             </Notice>
           ) : (
             <>
@@ -84,11 +85,11 @@ export function ChangesView() {
     placeholderData: (previous) => previous,
   })
   return (
-    <section aria-label="All changes">
+    <section aria-label={t('All changes')}>
       <Group gap="sm" mb="md">
         <PeriodChoice />
         <NativeSelect
-          aria-label="Change"
+          aria-label={t('Change')}
           value={kind ?? ''}
           onChange={({ currentTarget: { value } }) =>
             void navigate({
@@ -100,7 +101,7 @@ export function ChangesView() {
             })
           }
           data={[
-            { value: '', label: 'All changes' },
+            { value: '', label: t('All changes') },
             ...Object.entries(KINDS).map(([value, { label }]) => ({ value, label })),
           ]}
         />
@@ -109,8 +110,8 @@ export function ChangesView() {
         {({ pages }) => {
           const shown = pages.flatMap((page) => page.changes)
           return shown.length === 0 ? (
-            <Notice icon={IconReceipt} title="No changes in this period">
-              The service compares all subscriptions every hour.
+            <Notice icon={IconReceipt} title={t('No changes in this period')}>
+              {t('The service compares all subscriptions every hour.')}
             </Notice>
           ) : (
             <>

@@ -1,5 +1,6 @@
 import { NativeSelect } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
+import { t } from '../language/text.ts'
 
 const route = getRouteApi('/app/run/run/money')
 
@@ -11,7 +12,7 @@ export function PeriodChoice() {
   const navigate = route.useNavigate()
   return (
     <NativeSelect
-      aria-label="Period"
+      aria-label={t('Period')}
       value={`${days}`}
       onChange={({ currentTarget: { value } }) => {
         const chosen = PERIODS.find((period) => `${period}` === value)
@@ -21,7 +22,7 @@ export function PeriodChoice() {
           resetScroll: false,
         })
       }}
-      data={PERIODS.map((period) => ({ value: `${period}`, label: `Last ${period} days` }))}
+      data={PERIODS.map((period) => ({ value: `${period}`, label: t('Last {0} days', period) }))}
     />
   )
 }

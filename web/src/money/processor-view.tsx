@@ -8,6 +8,7 @@ import { FormProblem } from '../components/form-problem.tsx'
 import { plural } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
+import { t } from '../language/text.ts'
 
 const processorKey = ['money', 'processor']
 
@@ -28,30 +29,31 @@ export function ProcessorView() {
     <Card>
       <Group justify="space-between" gap="sm" mb="sm">
         <Text c="dimmed" size="sm">
-          Compares subscriptions, purchases and the last 30 days of payments with the payment
-          processor.
+          {t(
+            'Compares subscriptions, purchases and the last 30 days of payments with the payment processor.',
+          )}
         </Text>
         <Group gap="xs">
           <Button variant="default" loading={look.isFetching} onClick={() => void look.refetch()}>
-            Refresh
+            {t('Refresh')}
           </Button>
           <Button loading={sync.isPending} onClick={() => sync.mutate()}>
-            Reconcile now
+            {t('Reconcile now')}
           </Button>
         </Group>
       </Group>
       <FormProblem problem={sync.error} />
       {sync.isSuccess && (
         <Text size="sm" role="status" mb="sm">
-          Reconciling. Refresh in a moment.
+          {t('Reconciling. Refresh in a moment.')}
         </Text>
       )}
       <Loaded query={look} skeleton={<Skeleton h={240} />}>
         {({ disagreements, accounts, is_whole }) =>
           disagreements.length === 0 ? (
-            <Notice icon={IconCircleCheck} title="In sync with the payment processor">
+            <Notice icon={IconCircleCheck} title={t('In sync with the payment processor')}>
               {plural(accounts, 'account')}{' '}
-              {is_whole ? 'compared' : 'compared, most recently updated first'}.
+              {is_whole ? 'compared' : t('compared, most recently updated first')}.
             </Notice>
           ) : (
             <Stack gap="sm">
@@ -71,13 +73,11 @@ function DisagreementRow({ one }: { one: Disagreement }) {
     <Paper withBorder radius="md" p="md" component="article">
       <Group justify="space-between" gap="xs">
         <Text fw={550} style={{ overflowWrap: 'anywhere' }}>
-          {one.email ?? 'Deleted or unknown user'}
+          {one.email ?? t('Deleted or unknown user')}
         </Text>
         <Badge color="brass">{one.about}</Badge>
       </Group>
-      <Text size="sm">
-        Here: {one.ours}. At the processor: {one.theirs}.
-      </Text>
+      <Text size="sm">{t('Here: {0}. At the processor: {1}.', one.ours, one.theirs)}</Text>
       <Text c="dimmed" size="sm" className="mono" style={{ overflowWrap: 'anywhere' }}>
         {one.id}
       </Text>

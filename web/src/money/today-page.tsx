@@ -8,6 +8,7 @@ import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Page } from '../components/page.tsx'
 import { Stat, StatGrid } from '../components/stat.tsx'
+import { t } from '../language/text.ts'
 import { inboxQuery } from '../shop/inbox-query.ts'
 import { ChangeTable } from './change-table.tsx'
 import { formatChange, formatMetric, METRIC_WORDS, nameLine, type Rows } from './metric-words.ts'
@@ -32,29 +33,38 @@ export function TodayPage() {
   const today = useQuery(metricsQuery(readSpan(1), { names: TODAY }))
   const month = useQuery(metricsQuery(readSpan(30), { names: MONTH }))
   return (
-    <Page title="Today" lead="Today by UTC, beside yesterday; 30 days beside the 30 before." wide>
-      <section aria-label="Today" className={classes.part}>
+    <Page
+      title={t('Today')}
+      lead={t('Today by UTC, beside yesterday; 30 days beside the 30 before.')}
+      wide
+    >
+      <section aria-label={t('Today')} className={classes.part}>
         <Loaded query={today} skeleton={<Skeleton h={120} />}>
           {(data) => (
             <StatGrid>
-              <Figure metrics={data} name="revenue" label="Revenue today" />
-              <Figure metrics={data} name="new_mrr" label="New MRR today" accounts="new_accounts" />
+              <Figure metrics={data} name="revenue" label={t('Revenue today')} />
+              <Figure
+                metrics={data}
+                name="new_mrr"
+                label={t('New MRR today')}
+                accounts="new_accounts"
+              />
               <Figure
                 metrics={data}
                 name="churned_mrr"
-                label="Churned MRR today"
+                label={t('Churned MRR today')}
                 accounts="churned_accounts"
               />
-              <Figure metrics={data} name="failure_rate" label="Failed calls today" />
+              <Figure metrics={data} name="failure_rate" label={t('Failed calls today')} />
             </StatGrid>
           )}
         </Loaded>
       </section>
-      <section aria-label="Last 30 days" className={classes.part}>
+      <section aria-label={t('Last 30 days')} className={classes.part}>
         <Loaded query={month} skeleton={<Skeleton h={120} />}>
           {(data) => (
             <StatGrid>
-              <Figure metrics={data} name="revenue" label="Revenue, 30 days" />
+              <Figure metrics={data} name="revenue" label={t('Revenue, 30 days')} />
               <Margin metrics={data} />
               <Recurring metrics={data} />
               <Inbox />
@@ -98,7 +108,7 @@ function Figure({ metrics, name, label, accounts }: FigureProps) {
 /** MRR with its customers, and how their number changed in 30 days. */
 function Recurring({ metrics }: { metrics: BusinessMetrics }) {
   const [active = 0, added, churned] = ACCOUNTS.map((name) => readCount(metrics, name))
-  const note = `${plural(active, 'customer')}, ${added} new, ${churned} churned`
+  const note = t('{0}, {1} new, {2} churned', plural(active, 'customer'), added, churned)
   return (
     <Stat label="MRR" note={<RowsLink rows={METRIC_WORDS.mrr.rows} label="MRR" note={note} />}>
       {metrics.totals
@@ -119,8 +129,8 @@ function Margin({ metrics }: { metrics: BusinessMetrics }) {
   const note = percent && percent.value !== null ? formatMetric(percent, percent.value) : null
   return (
     <Stat
-      label="Margin, 30 days"
-      note={<RowsLink rows={METRIC_WORDS.gross_margin.rows} label="Margin" note={note} />}
+      label={t('Margin, 30 days')}
+      note={<RowsLink rows={METRIC_WORDS.gross_margin.rows} label={t('Margin')} note={note} />}
     >
       {margin ? formatMetric(margin, margin.value) : '–'}
     </Stat>
@@ -134,8 +144,13 @@ function RowsLink({ rows, label, note }: RowsLinkProps) {
     <>
       {note && `${note} · `}
       {rows && (
-        <TextLink to={rows.to} search={rows.search} size="sm" aria-label={`Details of ${label}`}>
-          Details
+        <TextLink
+          to={rows.to}
+          search={rows.search}
+          size="sm"
+          aria-label={t('Details of {0}', label)}
+        >
+          {t('Details')}
         </TextLink>
       )}
     </>
@@ -147,10 +162,10 @@ function Inbox() {
   const total = inbox.data?.pages[0]?.total
   return (
     <Stat
-      label="Open messages"
+      label={t('Open messages')}
       note={
         <TextLink to="/shop/inbox" size="sm">
-          Inbox
+          {t('Inbox')}
         </TextLink>
       }
     >
@@ -164,17 +179,17 @@ function LatestPayments() {
   return (
     <section aria-labelledby="latest-payments" className={classes.part}>
       <div className={classes.head}>
-        <h2 id="latest-payments">Latest payments and refunds</h2>
+        <h2 id="latest-payments">{t('Latest payments and refunds')}</h2>
         <TextLink to="/run/money" search={{ view: 'movements' }} size="sm">
-          All payments
+          {t('All payments')}
         </TextLink>
       </div>
       <Loaded query={movements} skeleton={<Skeleton h={200} />}>
         {({ pages }) => {
           const shown = pages[0]?.movements ?? []
           return shown.length === 0 ? (
-            <Notice icon={IconInbox} title="No payments in 30 days">
-              A payment appears here as soon as it is received.
+            <Notice icon={IconInbox} title={t('No payments in 30 days')}>
+              {t('A payment appears here as soon as it is received.')}
             </Notice>
           ) : (
             <MovementTable movements={shown} />
@@ -190,17 +205,17 @@ function LatestChanges() {
   return (
     <section aria-labelledby="latest-changes" className={classes.part}>
       <div className={classes.head}>
-        <h2 id="latest-changes">New, changed and churned</h2>
+        <h2 id="latest-changes">{t('New, changed and churned')}</h2>
         <TextLink to="/run/money" search={{ view: 'changes' }} size="sm">
-          All changes
+          {t('All changes')}
         </TextLink>
       </div>
       <Loaded query={changes} skeleton={<Skeleton h={200} />}>
         {({ pages }) => {
           const shown = pages[0]?.changes ?? []
           return shown.length === 0 ? (
-            <Notice icon={IconInbox} title="No changes of subscriptions in 30 days">
-              The service compares all subscriptions every hour.
+            <Notice icon={IconInbox} title={t('No changes of subscriptions in 30 days')}>
+              {t('The service compares all subscriptions every hour.')}
             </Notice>
           ) : (
             <ChangeTable changes={shown} />

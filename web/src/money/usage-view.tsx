@@ -14,6 +14,8 @@ import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { ScrollX } from '../components/scroll-x.tsx'
 import { Stat, StatGrid } from '../components/stat.tsx'
+import { locale } from '../language/language.ts'
+import { t } from '../language/text.ts'
 import { listDays } from '../usage/days.ts'
 import { formatGroupName } from '../usage/group-name.ts'
 import { UsageChart } from '../usage/usage-chart.tsx'
@@ -22,21 +24,21 @@ import { UsageFilters } from '../usage/usage-filters.tsx'
 const route = getRouteApi('/app/run/run/money')
 
 const HEADS: Record<AllUsageGrouping, string> = {
-  day: 'Day',
-  vendor: 'Vendor',
-  model: 'Model',
-  plan: 'Plan',
-  user: 'User',
-  outcome: 'Status',
+  day: t('Day'),
+  vendor: t('Vendor'),
+  model: t('Model'),
+  plan: t('Plan'),
+  user: t('User'),
+  outcome: t('Status'),
 }
 
 const GROUPINGS = [
-  ['day', 'By day'],
-  ['vendor', 'By vendor'],
-  ['model', 'By model'],
-  ['plan', 'By plan'],
-  ['user', 'By user'],
-  ['outcome', 'By status'],
+  ['day', t('By day')],
+  ['vendor', t('By vendor')],
+  ['model', t('By model')],
+  ['plan', t('By plan')],
+  ['user', t('By user')],
+  ['outcome', t('By status')],
 ] as const
 
 /** Usage of all users: failures, latency, cost, and the users with the highest cost. */
@@ -78,8 +80,8 @@ function Figures({ data, days, groupedBy }: FiguresProps) {
   if (totals.requests === 0) {
     return (
       <Card>
-        <Notice icon={IconChartBarOff} title="No calls in this period">
-          No user has called a model or searched documents.
+        <Notice icon={IconChartBarOff} title={t('No calls in this period')}>
+          {t('No user has called a model or searched documents.')}
         </Notice>
       </Card>
     )
@@ -88,44 +90,51 @@ function Figures({ data, days, groupedBy }: FiguresProps) {
     <>
       <StatGrid>
         <Stat
-          label="Requests"
-          note={`${formatCount(totals.failed)} failed, ${formatCount(totals.cancelled)} cancelled`}
+          label={t('Requests')}
+          note={t(
+            '{0} failed, {1} cancelled',
+            formatCount(totals.failed),
+            formatCount(totals.cancelled),
+          )}
         >
           {formatCount(totals.requests)}
         </Stat>
         <Stat
-          label="Tokens"
-          note={`${formatShare(totals.cached_tokens, totals.prompt_tokens)} of input tokens cached`}
+          label={t('Tokens')}
+          note={t(
+            '{0} of input tokens cached',
+            formatShare(totals.cached_tokens, totals.prompt_tokens),
+          )}
         >
           {formatCompact(totals.prompt_tokens + totals.completion_tokens)}
         </Stat>
-        <Stat label="Model cost" note="List price">
+        <Stat label={t('Model cost')} note={t('List price')}>
           {formatDollars(totals.cost_usd)}
         </Stat>
         <Stat
-          label="Median latency"
-          note={`95th percentile ${formatPercentile(totals.latency_ms, 'p95')}`}
+          label={t('Median latency')}
+          note={t('95th percentile {0}', formatPercentile(totals.latency_ms, 'p95'))}
         >
           {formatPercentile(totals.latency_ms, 'p50')}
         </Stat>
       </StatGrid>
       {groupedBy === 'day' && (
-        <Card component="section" aria-label="Cost by day">
+        <Card component="section" aria-label={t('Cost by day')}>
           <UsageChart bars={dayBars(groups, days)} measure="cost" />
         </Card>
       )}
-      <Card component="section" aria-label="Usage in detail">
+      <Card component="section" aria-label={t('Usage in detail')}>
         <GroupTable groups={groups} groupedBy={groupedBy} />
         {data.is_sampled && (
           <Text c="dimmed" size="sm" mt="sm">
-            Latencies come from a sample, because there were too many calls.
+            {t('Latencies come from a sample, because there were too many calls.')}
           </Text>
         )}
       </Card>
       {groupedBy !== 'user' && (
         <Card component="section" aria-labelledby="top-users">
           <Title order={2} fz="h3" mb="sm" id="top-users">
-            Top users by cost
+            {t('Top users by cost')}
           </Title>
           <Table className="numbers" verticalSpacing="xs">
             <Table.Tbody>
@@ -152,20 +161,20 @@ function GroupTable({
   groupedBy: AllUsageGrouping
 }) {
   return (
-    <ScrollX label="Usage table">
+    <ScrollX label={t('Usage table')}>
       <Table miw={860} className="numbers" verticalSpacing="xs">
         <Table.Thead>
           <Table.Tr>
             <Table.Th>{HEADS[groupedBy]}</Table.Th>
-            <Table.Th ta="right">Requests</Table.Th>
-            <Table.Th ta="right">Failed</Table.Th>
-            <Table.Th ta="right">Input tokens</Table.Th>
-            <Table.Th ta="right">Cached</Table.Th>
-            <Table.Th ta="right">Output tokens</Table.Th>
-            <Table.Th ta="right">Median</Table.Th>
-            <Table.Th ta="right">95th pct.</Table.Th>
-            <Table.Th ta="right">First token</Table.Th>
-            <Table.Th ta="right">Cost</Table.Th>
+            <Table.Th ta="right">{t('Requests')}</Table.Th>
+            <Table.Th ta="right">{t('Failed')}</Table.Th>
+            <Table.Th ta="right">{t('Input tokens')}</Table.Th>
+            <Table.Th ta="right">{t('Cached')}</Table.Th>
+            <Table.Th ta="right">{t('Output tokens')}</Table.Th>
+            <Table.Th ta="right">{t('Median')}</Table.Th>
+            <Table.Th ta="right">{t('95th pct.')}</Table.Th>
+            <Table.Th ta="right">{t('First token')}</Table.Th>
+            <Table.Th ta="right">{t('Cost')}</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -204,5 +213,5 @@ function formatPercentile(percentiles: Percentiles | null, which: keyof Percenti
 
 function formatShare(part: number, whole: number): string {
   if (part === 0) return '0 %'
-  return `${((100 * part) / whole).toLocaleString(undefined, { maximumFractionDigits: 1 })} %`
+  return `${((100 * part) / whole).toLocaleString(locale, { maximumFractionDigits: 1 })} %`
 }

@@ -3,6 +3,8 @@ import { Link } from '@tanstack/react-router'
 import { hasPaidPlan, planName } from '../billing/plans.ts'
 import { usePlans } from '../billing/use-plans.ts'
 import { formatDollars, plural } from '../components/format.ts'
+import { rich } from '../language/rich.ts'
+import { t } from '../language/text.ts'
 import { useUser } from '../session/user.ts'
 import { fillDays, listDays } from '../usage/days.ts'
 import { useRenewal } from '../usage/renewal.ts'
@@ -24,8 +26,14 @@ export function Allowance() {
 
   return (
     <Panel
-      title={`${planName(plans, subscription_tier)} plan`}
-      aside={isPaid ? <Link to="/billing">Manage</Link> : <Link to="/pricing">See plans</Link>}
+      title={t('{0} plan', planName(plans, subscription_tier))}
+      aside={
+        isPaid ? (
+          <Link to="/billing">{t('Manage')}</Link>
+        ) : (
+          <Link to="/pricing">{t('See plans')}</Link>
+        )
+      }
     >
       {allowance?.limit_usd != null && (
         <Left
@@ -42,7 +50,11 @@ export function Allowance() {
             )}
           />
           <p className={classes.note}>
-            <Link to="/usage">{plural(usage.totals.requests, 'call')}</Link> in the last {DAYS} days
+            {rich(
+              '{0} in the last {1} days',
+              <Link to="/usage">{plural(usage.totals.requests, 'call')}</Link>,
+              DAYS,
+            )}
           </p>
         </>
       )}
@@ -56,17 +68,17 @@ function Left({ limit, used, renewal }: { limit: number; used: number; renewal: 
   return (
     <>
       <p className={`${classes.left} numbers`}>
-        <b>{formatDollars(left)}</b> left of {formatDollars(limit)}
+        {rich('{0} left of {1}', <b>{formatDollars(left)}</b>, formatDollars(limit))}
       </p>
       <meter
         className={classes.meter}
-        aria-label="Allowance left"
+        aria-label={t('Allowance left')}
         min={0}
         max={100}
         value={Math.round(share * 100)}
         data-low={share < LOW || undefined}
       />
-      <p className={classes.note}>The allowance {renewal}.</p>
+      <p className={classes.note}>{t('The allowance {0}.', renewal)}</p>
     </>
   )
 }

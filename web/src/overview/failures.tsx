@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { describeFailure } from '../calls/failure-sentence.ts'
 import { formatAge } from '../components/format.ts'
 import { Failure } from '../components/notice.tsx'
+import { t } from '../language/text.ts'
 import { Panel, Rows } from './panel.tsx'
 import { FAILURE_DAYS, recentFailuresQuery } from './queries.ts'
 import classes from './row.module.css'
@@ -12,17 +13,17 @@ export function Failures() {
   const failed = useQuery(recentFailuresQuery)
   return (
     <Panel
-      title={`Failed calls, last ${FAILURE_DAYS} days`}
+      title={t('Failed calls, last {0} days', FAILURE_DAYS)}
       aside={
         <Link to="/calls" search={{ outcome: 'failed' }}>
-          View calls
+          {t('View calls')}
         </Link>
       }
     >
       {failed.isError ? (
         <Failure problem={failed.error} retry={() => void failed.refetch()} />
       ) : (
-        <Rows rows={failed.data?.calls} none="No call failed.">
+        <Rows rows={failed.data?.calls} none={t('No call failed.')}>
           {({ id, at, model, request_id, error_code, error_detail }) => (
             <li key={id} className={classes.failure}>
               <Link to="/calls" search={{ q: request_id ?? undefined }} className={classes.row}>
@@ -33,7 +34,7 @@ export function Failures() {
                 <p className={classes.reason}>
                   {describeFailure(error_code) ?? error_detail ?? error_code}{' '}
                   <Link to="/errors" hash={error_code}>
-                    About this error
+                    {t('About this error')}
                   </Link>
                 </p>
               )}

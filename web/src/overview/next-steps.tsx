@@ -1,5 +1,6 @@
 import { IconCheck } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
+import { t } from '../language/text.ts'
 import classes from './next-steps.module.css'
 import { Panel } from './panel.tsx'
 import type { Step } from './use-steps.ts'
@@ -9,7 +10,7 @@ export function NextSteps({ steps }: { steps: Step[] }) {
   const done = steps.filter((step) => step.done).length
   return (
     <div className={classes.place}>
-      <Panel title="Next steps" aside={`${done} of ${steps.length} done`}>
+      <Panel title={t('Next steps')} aside={t('{0} of {1} done', done, steps.length)}>
         <ol className={classes.steps}>
           {steps.map((step) => (
             <li key={step.label}>
@@ -20,7 +21,7 @@ export function NextSteps({ steps }: { steps: Step[] }) {
                 <span>
                   <span className={classes.label}>{step.label}</span>
                   {step.done ? (
-                    <span className="visually-hidden">, done</span>
+                    <span className="visually-hidden">{t(', done')}</span>
                   ) : (
                     <span className={classes.hint}>{step.hint}</span>
                   )}

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { Page } from '../components/page.tsx'
+import { t } from '../language/text.ts'
 import { useUser } from '../session/user.ts'
 import { allowanceQuery, usageQuery } from '../usage/usage-query.ts'
 import { Allowance, DAYS } from './allowance.tsx'
@@ -36,7 +37,7 @@ export function OverviewPage() {
   const first = full_name?.split(' ')[0]
 
   return (
-    <Page title={first ? `Hello, ${first}` : 'Overview'} wide>
+    <Page title={first ? t('Hello, {0}', first) : t('Overview')} wide>
       {success && (
         <Suspense>
           <PaymentConfirmation />

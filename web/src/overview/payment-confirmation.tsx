@@ -6,6 +6,7 @@ import { useEffect, useState } from 'react'
 import { queries, subscriptionQuery, userQuery } from '../api/queries.ts'
 import { planName } from '../billing/plans.ts'
 import { usePlans } from '../billing/use-plans.ts'
+import { t } from '../language/text.ts'
 
 const WAIT_MAX_MS = 60_000
 
@@ -41,12 +42,12 @@ export function PaymentConfirmation() {
         mb="md"
         role="status"
         icon={<IconCircleCheck size={20} aria-hidden />}
-        title={`Welcome to ${planName(plans, subscription.data?.tier ?? '')}`}
+        title={t('Welcome to {0}', planName(plans, subscription.data?.tier ?? ''))}
         withCloseButton
-        closeButtonLabel="Dismiss"
+        closeButtonLabel={t('Dismiss')}
         onClose={dismiss}
       >
-        Your payment arrived and your plan is active.
+        {t('Your payment arrived and your plan is active.')}
       </Alert>
     )
   }
@@ -57,12 +58,13 @@ export function PaymentConfirmation() {
         mb="md"
         role="status"
         icon={<IconClockHour4 size={20} aria-hidden />}
-        title="Your payment is processing"
+        title={t('Your payment is processing')}
       >
-        The payment processor has not confirmed it yet. Your plan starts when the payment arrives,
-        usually within seconds.{' '}
+        {t(
+          'The payment processor has not confirmed it yet. Your plan starts when the payment arrives, usually within seconds.',
+        )}{' '}
         <Button variant="default" mt="sm" onClick={() => void subscription.refetch()}>
-          Refresh
+          {t('Refresh')}
         </Button>
       </Alert>
     )
@@ -73,9 +75,9 @@ export function PaymentConfirmation() {
       mb="md"
       role="status"
       icon={<Loader size={20} type="oval" aria-hidden />}
-      title="Confirming your payment"
+      title={t('Confirming your payment')}
     >
-      This page updates automatically.
+      {t('This page updates automatically.')}
     </Alert>
   )
 }

@@ -3,6 +3,7 @@ import { keysQuery } from '../api/queries.ts'
 import type { Entitlement } from '../api/types.ts'
 import { hasPaidPlan } from '../billing/plans.ts'
 import { usePlans } from '../billing/use-plans.ts'
+import { t } from '../language/text.ts'
 import { recentFilesQuery } from '../library/files-query.ts'
 import { useUser } from '../session/user.ts'
 import { recentConversationsQuery } from './queries.ts'
@@ -31,35 +32,35 @@ export function useSteps(): Step[] | null {
   const steps: (Step & { needs?: Entitlement })[] = [
     {
       done: user.is_verified,
-      label: 'Verify your email address',
-      hint: 'Open the link we emailed you',
+      label: t('Verify your email address'),
+      hint: t('Open the link we emailed you'),
       to: '/account',
     },
     {
       needs: 'library',
       done: (files.data?.total ?? 0) > 0,
-      label: 'Upload a document',
-      hint: 'PDF, Word or text, or paste text',
+      label: t('Upload a document'),
+      hint: t('PDF, Word or text, or paste text'),
       to: '/library',
     },
     {
       needs: 'home',
       done: (conversations.data?.conversations.length ?? 0) > 0,
-      label: 'Ask a question',
-      hint: 'See the sentence behind the answer',
+      label: t('Ask a question'),
+      hint: t('See the sentence behind the answer'),
       to: '/home',
     },
     {
       done: isPaid,
-      label: 'Choose a plan',
-      hint: 'A larger allowance, and an API',
+      label: t('Choose a plan'),
+      hint: t('A larger allowance, and an API'),
       to: '/pricing',
     },
     {
       needs: 'api_keys',
       done: (keys.data?.length ?? 0) > 0,
-      label: 'Create an API key',
-      hint: 'For your own programs',
+      label: t('Create an API key'),
+      hint: t('For your own programs'),
       to: '/api-keys',
     },
   ]

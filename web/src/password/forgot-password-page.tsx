@@ -7,11 +7,12 @@ import { AuthPage } from '../components/auth-page.tsx'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 import { TextLink } from '../components/links.tsx'
 import { SandboxMail } from '../components/sandbox-mail.tsx'
+import { t } from '../language/text.ts'
 
 export function ForgotPasswordPage() {
   const form = useForm({
     initialValues: { email: '' },
-    validate: { email: (email) => (email.trim() ? null : 'Enter your email address') },
+    validate: { email: (email) => (email.trim() ? null : t('Enter your email address')) },
   })
   const ask = useMutation({
     mutationFn: (email: string) =>
@@ -21,21 +22,21 @@ export function ForgotPasswordPage() {
 
   return (
     <AuthPage
-      title="Reset your password"
-      lead="We’ll email you a link to set a new password. It expires after one hour."
-      footer={<TextLink to="/login">Back to sign in</TextLink>}
+      title={t('Reset your password')}
+      lead={t('We’ll email you a link to set a new password. It expires after one hour.')}
+      footer={<TextLink to="/login">{t('Back to sign in')}</TextLink>}
     >
       <form onSubmit={form.onSubmit(({ email }) => ask.mutate(email))} noValidate>
         <Stack>
           <FormProblem problem={ask.error} fields={['email']} />
           <TextInput
-            label="Email"
+            label={t('Email')}
             type="email"
             autoComplete="email"
             {...form.getInputProps('email')}
           />
           <Button type="submit" loading={ask.isPending}>
-            Send link
+            {t('Send link')}
           </Button>
           {ask.isSuccess && (
             <Alert color="pine" role="status" icon={<IconMailForward size={20} aria-hidden />}>

@@ -7,6 +7,7 @@ import { formatProblem } from '../api/problem.ts'
 import { AuthPage } from '../components/auth-page.tsx'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 import { LinkButton } from '../components/links.tsx'
+import { t } from '../language/text.ts'
 
 const route = getRouteApi('/public/reset-password')
 
@@ -21,22 +22,24 @@ export function ResetPasswordPage() {
 
   if (check.isPending) {
     return (
-      <AuthPage title="Set a new password">
+      <AuthPage title={t('Set a new password')}>
         <Center>
-          <Loader aria-label="Checking the link" />
+          <Loader aria-label={t('Checking the link')} />
         </Center>
       </AuthPage>
     )
   }
   if (check.isError) {
     return (
-      <AuthPage title="This link does not work">
+      <AuthPage title={t('This link does not work')}>
         <Stack>
           <Text role="alert">
-            {formatProblem(check.error)} Links work once, expire after one hour, and only the newest
-            works.
+            {t(
+              '{0} Links work once, expire after one hour, and only the newest works.',
+              formatProblem(check.error),
+            )}
           </Text>
-          <LinkButton to="/forgot-password">Send a new link</LinkButton>
+          <LinkButton to="/forgot-password">{t('Send a new link')}</LinkButton>
         </Stack>
       </AuthPage>
     )
@@ -48,7 +51,7 @@ function NewPassword({ token }: { token: string }) {
   const form = useForm({
     initialValues: { new_password: '', revoke_api_keys: false },
     validate: {
-      new_password: (password) => (password.length >= 8 ? null : 'Use at least 8 characters'),
+      new_password: (password) => (password.length >= 8 ? null : t('Use at least 8 characters')),
     },
   })
   const reset = useMutation({
@@ -59,32 +62,36 @@ function NewPassword({ token }: { token: string }) {
 
   if (reset.isSuccess) {
     return (
-      <AuthPage title="Your new password is set">
+      <AuthPage title={t('Your new password is set')}>
         <Stack>
-          <Text role="status">We signed out every device. Sign in with your new password.</Text>
-          <LinkButton to="/login">Sign in</LinkButton>
+          <Text role="status">
+            {t('We signed out every device. Sign in with your new password.')}
+          </Text>
+          <LinkButton to="/login">{t('Sign in')}</LinkButton>
         </Stack>
       </AuthPage>
     )
   }
   return (
-    <AuthPage title="Set a new password" lead="This signs out all your devices.">
+    <AuthPage title={t('Set a new password')} lead={t('This signs out all your devices.')}>
       <form onSubmit={form.onSubmit((values) => reset.mutate(values))} noValidate>
         <Stack>
           <FormProblem problem={reset.error} fields={Object.keys(form.values)} />
           <PasswordInput
-            label="New password"
-            description="At least 8 characters"
+            label={t('New password')}
+            description={t('At least 8 characters')}
             autoComplete="new-password"
             {...form.getInputProps('new_password')}
           />
           <Checkbox
-            label="Also revoke all API keys"
-            description="Choose this if someone else may have had access. Programs with a key stop working."
+            label={t('Also revoke all API keys')}
+            description={t(
+              'Choose this if someone else may have had access. Programs with a key stop working.',
+            )}
             {...form.getInputProps('revoke_api_keys', { type: 'checkbox' })}
           />
           <Button type="submit" loading={reset.isPending}>
-            Set password
+            {t('Set password')}
           </Button>
         </Stack>
       </form>

@@ -3,6 +3,7 @@ import { useDisclosure } from '@mantine/hooks'
 import { IconKey } from '@tabler/icons-react'
 import { useState } from 'react'
 import { NewKey } from '../api-keys/new-key.tsx'
+import { t } from '../language/text.ts'
 import { CodeBlock } from '../markdown/code-block.tsx'
 import { useUser } from '../session/user.ts'
 import { CLIENTS, writeCode } from './code.ts'
@@ -19,8 +20,10 @@ export function CodePanel({ request: { body, isSent } }: Pick<Playground, 'reque
   return (
     <Stack gap="sm">
       <Select
-        label="Client"
-        description={isSent ? 'The last request, as sent' : 'The next request, as you write it'}
+        label={t('Client')}
+        description={
+          isSent ? t('The last request, as sent') : t('The next request, as you write it')
+        }
         allowDeselect={false}
         data={CLIENTS.map(({ value, label }) => ({ value, label }))}
         value={client.value}
@@ -33,7 +36,7 @@ export function CodePanel({ request: { body, isSent } }: Pick<Playground, 'reque
       {key === PLACEHOLDER && (
         <>
           <Text size="sm" c="dimmed">
-            Replace {PLACEHOLDER} with your API key before you run this.
+            {t('Replace {0} with your API key before you run this.', PLACEHOLDER)}
           </Text>
           {canCreate && (
             <Button
@@ -41,7 +44,7 @@ export function CodePanel({ request: { body, isSent } }: Pick<Playground, 'reque
               leftSection={<IconKey size={18} aria-hidden />}
               onClick={open}
             >
-              Create a key for this code
+              {t('Create a key for this code')}
             </Button>
           )}
         </>

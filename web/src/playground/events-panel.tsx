@@ -1,6 +1,7 @@
 import { Text } from '@mantine/core'
 import { CopyIcon } from '../components/copy.tsx'
 import { TextLink } from '../components/links.tsx'
+import { t } from '../language/text.ts'
 import classes from './playground.module.css'
 import type { Run } from './run.ts'
 
@@ -9,7 +10,7 @@ export function EventsPanel({ run }: { run: Run | null }) {
   if (run === null) {
     return (
       <Text c="dimmed" size="sm">
-        Send a message to see the raw events of its reply.
+        {t('Send a message to see the raw events of its reply.')}
       </Text>
     )
   }
@@ -21,15 +22,15 @@ export function EventsPanel({ run }: { run: Run | null }) {
           <Text size="sm" className="mono" style={{ overflowWrap: 'anywhere' }}>
             {requestId}
           </Text>
-          <CopyIcon value={requestId} what="request ID" />
+          <CopyIcon value={requestId} what={t('request ID')} />
           <TextLink to="/calls" search={{ q: requestId, days: 1 }} size="sm">
-            Open in Calls
+            {t('Open in Calls')}
           </TextLink>
         </div>
       )}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard. */}
-      <section className={classes.events} tabIndex={0} aria-label="Raw events">
-        {events.length === 0 && <p>No events yet.</p>}
+      <section className={classes.events} tabIndex={0} aria-label={t('Raw events')}>
+        {events.length === 0 && <p>{t('No events yet.')}</p>}
         {events.map(({ atMs, data }, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: events are only appended.
           <div key={index} className={classes.event}>

@@ -1,6 +1,7 @@
 import { Select } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { modelsQuery } from '../api/queries.ts'
+import { t } from '../language/text.ts'
 
 type ModelSelectProps = { model: string; onChange: (model: string) => void }
 
@@ -18,15 +19,19 @@ export function ModelSelect({ model, onChange }: ModelSelectProps) {
   const isListed = model === '' || current !== undefined
   return (
     <Select
-      label="Model"
+      label={t('Model')}
       description={
         current &&
-        `$${current.input_usd_per_million} in, $${current.output_usd_per_million} out per million tokens`
+        t(
+          '${0} in, ${1} out per million tokens',
+          current.input_usd_per_million,
+          current.output_usd_per_million,
+        )
       }
       searchable
       allowDeselect={false}
-      nothingFoundMessage="No models"
-      data={isListed ? listed : [{ group: 'From the link', items: [model] }, ...listed]}
+      nothingFoundMessage={t('No models')}
+      data={isListed ? listed : [{ group: t('From the link'), items: [model] }, ...listed]}
       value={current?.id ?? (model === '' ? null : model)}
       onChange={(next) => next !== null && onChange(next)}
     />

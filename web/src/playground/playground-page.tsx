@@ -6,6 +6,7 @@ import { modelsQuery } from '../api/queries.ts'
 import { Choice } from '../components/choice.tsx'
 import { Page } from '../components/page.tsx'
 import { RequireEntitlement } from '../components/require-entitlement.tsx'
+import { t } from '../language/text.ts'
 import { CodePanel } from './code-panel.tsx'
 import { EventsPanel } from './events-panel.tsx'
 import { ModelSelect } from './model-select.tsx'
@@ -17,15 +18,15 @@ import { usePlayground } from './use-playground.ts'
 const route = getRouteApi('/app/playground')
 
 const VIEWS = [
-  { value: 'settings', label: 'Settings' },
-  { value: 'code', label: 'Code' },
-  { value: 'events', label: 'Events' },
+  { value: 'settings', label: t('Settings') },
+  { value: 'code', label: t('Code') },
+  { value: 'events', label: t('Events') },
 ] as const
 
 /** Sends requests to models as a program would, with the user's session instead of a key. */
 export function PlaygroundPage() {
   return (
-    <RequireEntitlement entitlement="ai" what="The playground" page>
+    <RequireEntitlement entitlement="ai" what={t('The playground')} page>
       <OpenPlayground />
     </RequireEntitlement>
   )
@@ -46,8 +47,10 @@ function OpenPlayground() {
 
   return (
     <Page
-      title="Playground"
-      lead="Try a model, then copy the call as code. Calls count toward your allowance. We never store prompts or answers."
+      title={t('Playground')}
+      lead={t(
+        'Try a model, then copy the call as code. Calls count toward your allowance. We never store prompts or answers.',
+      )}
       wide
       actions={
         playground.messages.length > 0 && (
@@ -57,7 +60,7 @@ function OpenPlayground() {
             disabled={playground.isRunning}
             onClick={playground.restart}
           >
-            Start over
+            {t('Start over')}
           </Button>
         )
       }
@@ -67,9 +70,9 @@ function OpenPlayground() {
           <ModelSelect model={model} onChange={(next) => set({ model: next })} />
           <Thread playground={playground} />
         </div>
-        <section className={classes.side} aria-label="Request">
+        <section className={classes.side} aria-label={t('Request')}>
           <Choice
-            label="View"
+            label={t('View')}
             value={view}
             choices={[...VIEWS]}
             onChange={(next) => set({ view: next === 'settings' ? undefined : next })}

@@ -1,6 +1,7 @@
 import { Alert } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import { formatCount, formatDuration, formatExactDollars } from '../components/format.ts'
+import { t } from '../language/text.ts'
 import classes from './playground.module.css'
 import type { Run } from './run.ts'
 
@@ -14,18 +15,18 @@ export function RunFacts({ run }: { run: Run }) {
           color="red"
           role="alert"
           icon={<IconAlertTriangle size={20} aria-hidden />}
-          title={[problem.status, problem.code].filter(Boolean).join(' · ') || 'No answer'}
+          title={[problem.status, problem.code].filter(Boolean).join(' · ') || t('No answer')}
         >
           {problem.message}
         </Alert>
       )}
       {reasoning !== '' && (
         <details className={classes.reasoning}>
-          <summary>Reasoning</summary>
+          <summary>{t('Reasoning')}</summary>
           <p>{reasoning}</p>
         </details>
       )}
-      <dl className={classes.facts} aria-label="Measurements">
+      <dl className={classes.facts} aria-label={t('Measurements')}>
         {listFacts(run).map(([name, value]) => (
           <div key={name}>
             <dt>{name}</dt>
@@ -35,7 +36,10 @@ export function RunFacts({ run }: { run: Run }) {
       </dl>
       {leftOut && (
         <p className={classes.leftOut}>
-          This model does not support {leftOut.replaceAll(',', ', ')}. The request was sent without.
+          {t(
+            'This model does not support {0}. The request was sent without.',
+            leftOut.replaceAll(',', ', '),
+          )}
         </p>
       )}
     </>
@@ -44,12 +48,12 @@ export function RunFacts({ run }: { run: Run }) {
 
 function listFacts({ phase, firstTokenMs, totalMs, usage, finish, body }: Run) {
   const facts: [name: string, value: string | null][] = [
-    ['First token', body.stream && firstTokenMs !== null ? formatDuration(firstTokenMs) : null],
-    ['Latency', totalMs === null ? null : formatDuration(totalMs)],
-    ['Input', usage && `${formatCount(usage.prompt_tokens)} tokens`],
-    ['Output', usage && `${formatCount(usage.completion_tokens)} tokens`],
-    ['Cost', usage && formatExactDollars(usage.cost_usd)],
-    ['Finish', phase === 'stopped' ? 'stopped by you' : finish],
+    [t('First token'), body.stream && firstTokenMs !== null ? formatDuration(firstTokenMs) : null],
+    [t('Latency'), totalMs === null ? null : formatDuration(totalMs)],
+    [t('Input'), usage && t('{0} tokens', formatCount(usage.prompt_tokens))],
+    [t('Output'), usage && t('{0} tokens', formatCount(usage.completion_tokens))],
+    [t('Cost'), usage && formatExactDollars(usage.cost_usd)],
+    [t('Finish'), phase === 'stopped' ? t('stopped by you') : finish],
   ]
   return facts.filter((fact): fact is [string, string] => fact[1] !== null)
 }

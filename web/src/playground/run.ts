@@ -1,4 +1,5 @@
 // The state of one request of the playground, and how each event of the reply changes it.
+import { t } from '../language/text.ts'
 import type { ChatBody } from './request.ts'
 
 export type RunEvent = { atMs: number; data: string }
@@ -29,7 +30,7 @@ type Failure = { message?: string; code?: string | null; type?: string }
 export const LOST: RunProblem = {
   status: null,
   code: null,
-  message: 'The connection was lost. Send it again.',
+  message: t('The connection was lost. Send it again.'),
 }
 
 export function createRun(body: ChatBody): Run {
@@ -77,7 +78,7 @@ export function endRun(run: Run, totalMs: number): Run {
 }
 
 function readFailure({ message, code, type }: Failure): RunProblem {
-  return { status: null, code: code ?? type ?? null, message: message ?? 'The model failed.' }
+  return { status: null, code: code ?? type ?? null, message: message ?? t('The model failed.') }
 }
 
 function parseChunk(data: string): Chunk | null {

@@ -1,4 +1,5 @@
 import { NumberInput, Select, SimpleGrid, Stack, Switch, Textarea } from '@mantine/core'
+import { t } from '../language/text.ts'
 import { EFFORTS } from './request.ts'
 import type { Playground } from './use-playground.ts'
 
@@ -10,8 +11,8 @@ export function SettingsPanel({
   return (
     <Stack>
       <Textarea
-        label="System message"
-        placeholder="You are a helpful assistant."
+        label={t('System message')}
+        placeholder={t('You are a helpful assistant.')}
         autosize
         minRows={3}
         maxRows={12}
@@ -20,8 +21,8 @@ export function SettingsPanel({
       />
       <SimpleGrid cols={2}>
         <NumberInput
-          label="Temperature"
-          placeholder="Default"
+          label={t('Temperature')}
+          placeholder={t('Default')}
           min={0}
           max={2}
           step={0.1}
@@ -29,8 +30,8 @@ export function SettingsPanel({
           onChange={(value) => change({ temperature: readNumber(value) })}
         />
         <NumberInput
-          label="Top P"
-          placeholder="Default"
+          label={t('Top P')}
+          placeholder={t('Default')}
           min={0}
           max={1}
           step={0.05}
@@ -38,8 +39,8 @@ export function SettingsPanel({
           onChange={(value) => change({ topP: readNumber(value) })}
         />
         <NumberInput
-          label="Max tokens"
-          placeholder="Default"
+          label={t('Max tokens')}
+          placeholder={t('Default')}
           min={1}
           step={100}
           allowDecimal={false}
@@ -47,8 +48,8 @@ export function SettingsPanel({
           onChange={(value) => change({ maxTokens: readNumber(value) })}
         />
         <Select
-          label="Reasoning effort"
-          placeholder="Default"
+          label={t('Reasoning effort')}
+          placeholder={t('Default')}
           clearable
           data={[...EFFORTS]}
           value={settings.effort}
@@ -56,7 +57,7 @@ export function SettingsPanel({
         />
       </SimpleGrid>
       <Switch
-        label="Stream the answer"
+        label={t('Stream the answer')}
         checked={settings.streams}
         onChange={(event) => change({ streams: event.currentTarget.checked })}
       />

@@ -1,13 +1,14 @@
 import { ActionIcon, Button, Textarea } from '@mantine/core'
 import { IconPlayerStop, IconSend, IconX } from '@tabler/icons-react'
 import { type FormEvent, type KeyboardEvent, useRef } from 'react'
+import { t } from '../language/text.ts'
 import { Markdown } from '../markdown/markdown.tsx'
 import classes from './playground.module.css'
 import type { Message } from './request.ts'
 import { RunFacts } from './run-facts.tsx'
 import type { Playground } from './use-playground.ts'
 
-const ROLES = { user: 'User', assistant: 'Assistant' }
+const ROLES = { user: t('User'), assistant: t('Assistant') }
 
 /** The messages, the answer as it comes, and the field for the next message. */
 export function Thread({ playground }: { playground: Playground }) {
@@ -43,7 +44,7 @@ function Turn({ message: { role, content }, isGrowing = false, onRemove = null }
       <div className={classes.role}>
         <span>{ROLES[role]}</span>
         {onRemove && (
-          <ActionIcon onClick={onRemove} aria-label={`Remove this ${role} message`}>
+          <ActionIcon onClick={onRemove} aria-label={t('Remove this {0} message', role)}>
             <IconX size={16} aria-hidden />
           </ActionIcon>
         )}
@@ -51,7 +52,7 @@ function Turn({ message: { role, content }, isGrowing = false, onRemove = null }
       {role === 'user' ? (
         <p className={classes.words}>{content}</p>
       ) : content === '' ? (
-        <p className={classes.waiting}>Waiting for the first token…</p>
+        <p className={classes.waiting}>{t('Waiting for the first token…')}</p>
       ) : (
         <Markdown text={content} streaming={isGrowing} />
       )}
@@ -75,7 +76,7 @@ function Composer({ playground }: { playground: Playground }) {
     <form onSubmit={submit} className={classes.composer}>
       <Textarea
         ref={field}
-        label="Message"
+        label={t('Message')}
         autosize
         minRows={3}
         maxRows={14}
@@ -84,14 +85,16 @@ function Composer({ playground }: { playground: Playground }) {
         onKeyDown={sendByKey}
       />
       <div className={classes.send}>
-        <span>{/Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘' : 'Ctrl'} + Enter sends</span>
+        <span>
+          {t('{0} + Enter sends', /Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘' : t('Ctrl'))}
+        </span>
         {isRunning ? (
           <Button
             variant="default"
             leftSection={<IconPlayerStop size={18} aria-hidden />}
             onClick={stop}
           >
-            Stop
+            {t('Stop')}
           </Button>
         ) : (
           <Button
@@ -99,7 +102,7 @@ function Composer({ playground }: { playground: Playground }) {
             disabled={!canSend}
             leftSection={<IconSend size={18} aria-hidden />}
           >
-            {canSend && draft.trim() === '' ? 'Send again' : 'Send'}
+            {canSend && draft.trim() === '' ? t('Send again') : t('Send')}
           </Button>
         )}
       </div>

@@ -6,6 +6,7 @@ import type { Plan, Subscription } from '../api/types.ts'
 import { isFree } from '../billing/plans.ts'
 import { openCheckout } from '../billing/processor.ts'
 import { LinkButton } from '../components/links.tsx'
+import { t } from '../language/text.ts'
 import { useHasSession } from '../session/use-session.ts'
 import { computePrice, type Period } from './price.ts'
 
@@ -38,7 +39,7 @@ export function PlanAction({ plan, featured, period, subscription, code }: PlanA
     if (signedIn) return null
     return (
       <LinkButton to="/register" variant="default">
-        Create a free account
+        {t('Create a free account')}
       </LinkButton>
     )
   }
@@ -49,15 +50,15 @@ export function PlanAction({ plan, featured, period, subscription, code }: PlanA
         search={{ redirect: '/pricing' }}
         variant={featured ? 'filled' : 'default'}
       >
-        Get {plan.name}
+        {t('Get {0}', plan.name)}
       </LinkButton>
     )
   }
-  if (priceId === null) return <Text c="dimmed">Not available yet.</Text>
+  if (priceId === null) return <Text c="dimmed">{t('Not available yet.')}</Text>
   if (isOwn || subscription?.status === 'past_due') {
     return (
       <LinkButton to="/billing" variant="default">
-        {isOwn ? 'Manage' : 'Go to billing'}
+        {isOwn ? t('Manage') : t('Go to billing')}
       </LinkButton>
     )
   }
@@ -70,10 +71,10 @@ export function PlanAction({ plan, featured, period, subscription, code }: PlanA
         onClick={() => (running ? setChanging(true) : checkout.mutate(priceId))}
       >
         {running
-          ? `Change to ${plan.name}`
+          ? t('Change to {0}', plan.name)
           : trialDays > 0
-            ? `Try ${plan.name} for ${trialDays} days`
-            : `Get ${plan.name}`}
+            ? t('Try {0} for {1} days', plan.name, trialDays)
+            : t('Get {0}', plan.name)}
       </Button>
       {changing && (
         <Suspense>

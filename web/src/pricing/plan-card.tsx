@@ -3,6 +3,8 @@ import { IconCheck } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import type { Plan } from '../api/types.ts'
 import { formatMoney } from '../components/format.ts'
+import { t } from '../language/text.ts'
+import { translateFeature } from './feature-text.ts'
 import classes from './plan-card.module.css'
 import { computePrice, type Period } from './price.ts'
 
@@ -35,17 +37,19 @@ export function PlanCard({
         <Title order={order} fz="h3">
           {plan.name}
         </Title>
-        {current && <Badge color="brass">Your plan</Badge>}
+        {current && <Badge color="brass">{t('Your plan')}</Badge>}
       </Group>
       <Group align="baseline" gap={6} my="sm">
         <Text component="span" className={classes.price}>
           {amount === null ? '—' : formatMoney(amount, currency)}
         </Text>
         <Text component="span" c="dimmed">
-          {amount === null ? 'price at checkout' : per}
+          {amount === null ? t('price at checkout') : per}
         </Text>
-        {plan.trial_days > 0 && <Badge color="brass">{plan.trial_days}-day free trial</Badge>}
-        {saving !== null && <Badge color="pine">{Math.round(100 * saving)} % off</Badge>}
+        {plan.trial_days > 0 && (
+          <Badge color="brass">{t('{0}-day free trial', plan.trial_days)}</Badge>
+        )}
+        {saving !== null && <Badge color="pine">{t('{0} % off', Math.round(100 * saving))}</Badge>}
       </Group>
       <List
         spacing={8}
@@ -57,7 +61,7 @@ export function PlanCard({
         }
       >
         {plan.features.map((feature) => (
-          <List.Item key={feature}>{feature}</List.Item>
+          <List.Item key={feature}>{translateFeature(feature)}</List.Item>
         ))}
       </List>
       {action && <Box className={classes.action}>{action}</Box>}

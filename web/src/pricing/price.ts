@@ -1,5 +1,6 @@
 import type { Plan } from '../api/types.ts'
 import { isFree } from '../billing/plans.ts'
+import { t } from '../language/text.ts'
 
 export type Period = 'monthly' | 'yearly'
 
@@ -25,7 +26,7 @@ export function computePrice(plan: Plan, period: Period): Price {
     return {
       amount: year,
       currency,
-      per: 'per year',
+      per: t('per year'),
       priceId: plan.price_yearly,
       saving: saving !== null && saving > 0.005 ? saving : null,
     }
@@ -33,7 +34,7 @@ export function computePrice(plan: Plan, period: Period): Price {
   return {
     amount: month,
     currency,
-    per: 'per month',
+    per: t('per month'),
     priceId: plan.price_monthly ?? null,
     saving: null,
   }

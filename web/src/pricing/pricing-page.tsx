@@ -9,6 +9,8 @@ import { useFreeTry, useFullPlan } from '../billing/use-plans.ts'
 import { Choice } from '../components/choice.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { useTitle } from '../components/title.ts'
+import { rich } from '../language/rich.ts'
+import { t } from '../language/text.ts'
 import { useHasSession } from '../session/use-session.ts'
 import { PlanAction } from './plan-action.tsx'
 import { PlanCard } from './plan-card.tsx'
@@ -17,7 +19,7 @@ import { computePrice, type Period } from './price.ts'
 const route = getRouteApi('/public/pricing')
 
 export function PricingPage() {
-  useTitle('Pricing')
+  useTitle(t('Pricing'))
   const { canceled, code, period = 'monthly' } = route.useSearch()
   const navigate = useNavigate()
   const signedIn = useHasSession()
@@ -31,27 +33,30 @@ export function PricingPage() {
     <Container size={1160} py={{ base: 'xl', sm: 64 }}>
       <Box ta="center" mb="xl">
         <Title order={1} fz="clamp(2rem, 4vw, 2.75rem)">
-          Plans and prices
+          {t('Plans and prices')}
         </Title>
         <Text c="dimmed" mt="sm" maw={520} mx="auto">
-          {isFreeToTry && 'Chat and documents are free to try. '}API keys are part of {fullPlan}.
-          Cancel anytime; you keep access until the period ends.
+          {rich(
+            '{0}API keys are part of {1}. Cancel anytime; you keep access until the period ends.',
+            isFreeToTry && t('Chat and documents are free to try. '),
+            fullPlan,
+          )}
         </Text>
       </Box>
       {canceled && (
         <Alert color="brass" mb="lg" icon={<IconInfoCircle size={20} aria-hidden />} role="status">
-          Checkout cancelled. You were not charged.
+          {t('Checkout cancelled. You were not charged.')}
         </Alert>
       )}
       <Center mb="xl">
         <Choice
-          label="Billing period"
+          label={t('Billing period')}
           value={period}
           choices={[
-            { value: 'monthly', label: 'Monthly' },
+            { value: 'monthly', label: t('Monthly') },
             {
               value: 'yearly',
-              label: saving > 0 ? `Yearly, save ${Math.round(100 * saving)} %` : 'Yearly',
+              label: saving > 0 ? t('Yearly, save {0} %', Math.round(100 * saving)) : t('Yearly'),
             },
           ]}
           onChange={(next) =>

@@ -4,6 +4,7 @@ import type { ReferenceField, ReferenceOperation } from '#app/api-reference.ts'
 import { CopyIcon } from '../components/copy.tsx'
 import { LinkButton } from '../components/links.tsx'
 import { useTitle } from '../components/title.ts'
+import { t } from '../language/text.ts'
 import { CodeBlock } from '../markdown/code-block.tsx'
 import { NotFound } from '../shell/not-found.tsx'
 import { findOperation } from './operations.ts'
@@ -30,7 +31,7 @@ function Operation({ operation }: { operation: ReferenceOperation }) {
   return (
     <>
       <Link to="/reference" className={classes.back}>
-        API reference
+        {t('API reference')}
       </Link>
       <h1>{title}</h1>
       <div className={classes.address}>
@@ -38,19 +39,19 @@ function Operation({ operation }: { operation: ReferenceOperation }) {
           {method}
         </span>
         <code>{path}</code>
-        <CopyIcon value={`${location.origin}${path}`} what="address" />
+        <CopyIcon value={`${location.origin}${path}`} what={t('address')} />
       </div>
       {about && <p>{markCode(about)}</p>}
-      <h2>Example</h2>
+      <h2>{t('Example')}</h2>
       <CodeBlock language="bash" code={writeCurl(operation, location.origin)} />
       {id === 'createChatCompletion' && (
         <LinkButton to="/playground" variant="default">
-          Open in playground
+          {t('Open in playground')}
         </LinkButton>
       )}
-      <Fields title="Parameters" fields={parameters} />
-      <Fields title="Body" fields={body} />
-      {replies.length > 0 && <h2>Reply</h2>}
+      <Fields title={t('Parameters')} fields={parameters} />
+      <Fields title={t('Body')} fields={body} />
+      {replies.length > 0 && <h2>{t('Reply')}</h2>}
       {replies.map(({ type, example }) => (
         <section key={type}>
           <h3>{type}</h3>
@@ -65,7 +66,7 @@ function Operation({ operation }: { operation: ReferenceOperation }) {
   )
 }
 
-const REPLY = 'Members of the reply'
+const REPLY = t('Members of the reply')
 
 type FieldsProps = { title: string; fields: (ReferenceField & { in?: string })[] }
 
@@ -79,10 +80,12 @@ function Fields({ title, fields }: FieldsProps) {
           <div key={field.name}>
             <dt>
               <code>{field.name}</code>
-              {field.required && title !== REPLY && <strong>required</strong>}
+              {field.required && title !== REPLY && <strong>{t('required')}</strong>}
             </dt>
             <dd>
-              <span>{[field.type, field.in && `in ${field.in}`].filter(Boolean).join(', ')}</span>
+              <span>
+                {[field.type, field.in && t('in {0}', field.in)].filter(Boolean).join(', ')}
+              </span>
               {field.about && <p>{markCode(field.about)}</p>}
             </dd>
           </div>

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { t } from '../language/text.ts'
 import { GROUPS } from './operations.ts'
 import classes from './reference.module.css'
 
@@ -7,16 +8,16 @@ import classes from './reference.module.css'
 export function ReferenceFrame({ children }: { children: ReactNode }) {
   return (
     <div className={classes.frame}>
-      <nav className={classes.nav} aria-label="Reference">
+      <nav className={classes.nav} aria-label={t('Reference')}>
         <Link
           to="/reference"
           activeOptions={{ exact: true }}
           activeProps={{ 'aria-current': 'page' }}
         >
-          Getting started
+          {t('Getting started')}
         </Link>
         <OperationLinks />
-        <Link to="/errors">Error codes</Link>
+        <Link to="/errors">{t('Error codes')}</Link>
       </nav>
       <div className={classes.content}>{children}</div>
     </div>

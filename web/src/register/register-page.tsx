@@ -8,6 +8,8 @@ import { AuthPage } from '../components/auth-page.tsx'
 import { brand } from '../components/brand.ts'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 import { TextLink } from '../components/links.tsx'
+import { rich } from '../language/rich.ts'
+import { t } from '../language/text.ts'
 import { parseReturnPath } from '../session/return-path.ts'
 import { beginSession } from '../session/sign-in.ts'
 import { OAuthButtons } from '../sign-in/oauth-buttons.tsx'
@@ -22,8 +24,8 @@ export function RegisterPage() {
   const form = useForm({
     initialValues: { full_name: '', email: invited, password: '' },
     validate: {
-      email: (email) => (/^\S+@\S+$/.test(email.trim()) ? null : 'Enter your email address'),
-      password: (password) => (password.length >= 8 ? null : 'Use at least 8 characters'),
+      email: (email) => (/^\S+@\S+$/.test(email.trim()) ? null : t('Enter your email address')),
+      password: (password) => (password.length >= 8 ? null : t('Use at least 8 characters')),
     },
   })
 
@@ -43,28 +45,29 @@ export function RegisterPage() {
 
   return (
     <AuthPage
-      title="Create your account"
-      lead={`Accounts are free, no card needed. Chat, documents and API keys are part of ${fullPlan}.`}
-      footer={
-        <>
-          Already have an account?{' '}
-          <TextLink to="/login" search={{ redirect }}>
-            Sign in
-          </TextLink>
-        </>
-      }
+      title={t('Create your account')}
+      lead={t(
+        'Accounts are free, no card needed. Chat, documents and API keys are part of {0}.',
+        fullPlan,
+      )}
+      footer={rich(
+        'Already have an account? {0}',
+        <TextLink to="/login" search={{ redirect }}>
+          {t('Sign in')}
+        </TextLink>,
+      )}
     >
       <form onSubmit={form.onSubmit((values) => register.mutate(values))} noValidate>
         <Stack>
           <FormProblem problem={register.error} fields={Object.keys(form.values)} />
           <TextInput
-            label="Name"
-            description="Optional"
+            label={t('Name')}
+            description={t('Optional')}
             autoComplete="name"
             {...form.getInputProps('full_name')}
           />
           <TextInput
-            label="Email"
+            label={t('Email')}
             type="email"
             autoComplete="email"
             required
@@ -72,15 +75,15 @@ export function RegisterPage() {
             {...form.getInputProps('email')}
           />
           <PasswordInput
-            label="Password"
-            description="At least 8 characters. A few random words work well."
+            label={t('Password')}
+            description={t('At least 8 characters. A few random words work well.')}
             autoComplete="new-password"
             required
             withAsterisk={false}
             {...form.getInputProps('password')}
           />
           <Button type="submit" loading={register.isPending} fullWidth>
-            Create account
+            {t('Create account')}
           </Button>
           <Consent />
         </Stack>
@@ -101,10 +104,11 @@ function Consent() {
   if (terms === undefined && privacy === undefined) return null
   return (
     <Text size="sm" c="dimmed" ta="center">
-      {terms !== undefined && <>By creating an account you accept the {link(terms, 'terms')}. </>}
-      {privacy !== undefined && (
-        <>The {link(privacy, 'privacy policy')} describes what we do with your data.</>
+      {terms !== undefined && (
+        <>{rich('By creating an account you accept the {0}.', link(terms, t('terms')))} </>
       )}
+      {privacy !== undefined &&
+        rich('The {0} describes what we do with your data.', link(privacy, t('privacy policy')))}
     </Text>
   )
 }

@@ -3,19 +3,20 @@ import { Outlet } from '@tanstack/react-router'
 import { LinkButton } from '../components/links.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Page } from '../components/page.tsx'
+import { t } from '../language/text.ts'
 import { useUser } from '../session/user.ts'
 
 /** The operator's pages, for superusers. */
 export function RunLayout() {
   if (useUser().is_superuser) return <Outlet />
   return (
-    <Page title="Run">
+    <Page title={t('Run')}>
       <Notice
         icon={IconLock}
-        title="For superusers only"
-        action={<LinkButton to="/dashboard">Go to dashboard</LinkButton>}
+        title={t('For superusers only')}
+        action={<LinkButton to="/dashboard">{t('Go to dashboard')}</LinkButton>}
       >
-        Your account does not have access to this page.
+        {t('Your account does not have access to this page.')}
       </Notice>
     </Page>
   )

@@ -2,11 +2,14 @@
  * A superuser's view of another account, in this tab alone. Loads only while a view is open, and
  * draws its bar in a root of its own, so that every page has it.
  */
+
 import { IconEye } from '@tabler/icons-react'
 import { useState } from 'react'
 import { createRoot } from 'react-dom/client'
 import type { Reply } from '../api/operation.ts'
 import type { TokenPair } from '../api/types.ts'
+import { rich } from '../language/rich.ts'
+import { t } from '../language/text.ts'
 import classes from './account-view.module.css'
 import type { Session } from './session.ts'
 import { parseClaims } from './token.ts'
@@ -46,7 +49,7 @@ export function openView(own: Session) {
 async function endView(own: Session): Promise<void> {
   const token = await own.token()
   if (token !== null)
-    await fetch(END, { method: 'DELETE', headers: { authorization: `Bearer ${token}` } })
+    await fetch(END, { method: 'DELETE', headers: { authorization: t('Bearer {0}', token) } })
 }
 
 type BarProps = { until: Date; end: () => void }
@@ -61,7 +64,7 @@ async function showBar(token: string, bar: BarProps): Promise<void> {
 }
 
 async function readName(token: string): Promise<string | null> {
-  const response = await fetch(USER, { headers: { authorization: `Bearer ${token}` } })
+  const response = await fetch(USER, { headers: { authorization: t('Bearer {0}', token) } })
   if (!response.ok) return null
   const { full_name, email } = (await response.json()) as Reply<'GET', typeof USER>
   return full_name ?? email
@@ -70,11 +73,14 @@ async function readName(token: string): Promise<string | null> {
 function ViewBar({ name, until, end }: BarProps & { name: string }) {
   const [isEnding, setIsEnding] = useState(false)
   return (
-    <section aria-label="View of another account" className={classes.bar}>
+    <section aria-label={t('View of another account')} className={classes.bar}>
       <IconEye size={18} stroke={1.7} aria-hidden />
       <p role="status">
-        Viewing as <b>{name}</b>. Read-only until{' '}
-        {until.toLocaleTimeString(undefined, { timeStyle: 'short' })}.
+        {rich(
+          'Viewing as {0}. Read-only until {1}.',
+          <b>{name}</b>,
+          until.toLocaleTimeString(undefined, { timeStyle: 'short' }),
+        )}
       </p>
       <button
         type="button"
@@ -84,7 +90,7 @@ function ViewBar({ name, until, end }: BarProps & { name: string }) {
           end()
         }}
       >
-        End view
+        {t('End view')}
       </button>
     </section>
   )

@@ -1,4 +1,5 @@
 import { buildAddress, type Parameters } from '../api/operation.ts'
+import { t } from '../language/text.ts'
 
 const SESSION = '/api/users/me/sessions/{id}'
 
@@ -14,7 +15,7 @@ export async function endSession(id: string, accessToken: string): Promise<void>
     buildAddress(SESSION, { path: { id } satisfies Parameters<'DELETE', typeof SESSION>['path'] }),
     {
       method: 'DELETE',
-      headers: { authorization: `Bearer ${accessToken}` },
+      headers: { authorization: t('Bearer {0}', accessToken) },
       // The page may unload before the reply arrives.
       keepalive: true,
       signal: AbortSignal.timeout(TIMEOUT_MS),

@@ -9,6 +9,7 @@ import { ApiProblem, formatProblem } from '../api/problem.ts'
 import type { OAuthProvider, Token, User } from '../api/types.ts'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 import { Dialog } from '../conversations/parts/dialog.tsx'
+import { t } from '../language/text.ts'
 import { leaveForProvider, OAUTH_PROVIDERS } from '../sign-in/oauth.ts'
 import { authenticateByPasskey, hasPasskeySupport } from '../sign-in/passkey.ts'
 import { session } from './browser-session.ts'
@@ -20,9 +21,9 @@ export function FreshSignInDialog({ user }: { user: User }) {
   const isOpen = useSyncExternalStore(freshSignIn.subscribe, freshSignIn.isAsked)
   if (!isOpen) return null
   return (
-    <Dialog title="Confirm it’s you" onClose={() => freshSignIn.settle(false)}>
+    <Dialog title={t('Confirm it’s you')} onClose={() => freshSignIn.settle(false)}>
       <Stack>
-        <Text>You signed in more than ten minutes ago. Sign in again to continue.</Text>
+        <Text>{t('You signed in more than ten minutes ago. Sign in again to continue.')}</Text>
         {user.has_password && <PasswordAgain user={user} />}
         <OtherMethods withDivider={user.has_password} />
       </Stack>
@@ -33,7 +34,10 @@ export function FreshSignInDialog({ user }: { user: User }) {
 /** @throws ApiProblem when the sign-in belongs to another account */
 function confirmIdentity(pair: Token) {
   if (!reauthenticate(pair))
-    throw new ApiProblem(0, 'You signed in to another account. Use the account that is open here.')
+    throw new ApiProblem(
+      0,
+      t('You signed in to another account. Use the account that is open here.'),
+    )
   freshSignIn.settle(true)
 }
 
@@ -41,8 +45,8 @@ function PasswordAgain({ user }: { user: User }) {
   const form = useForm({
     initialValues: { password: '', code: '' },
     validate: {
-      password: (password) => (password ? null : 'Enter your password'),
-      code: (code) => (!user.totp_enabled || code.trim() ? null : 'Enter a code'),
+      password: (password) => (password ? null : t('Enter your password')),
+      code: (code) => (!user.totp_enabled || code.trim() ? null : t('Enter a code')),
     },
   })
   const signIn = useMutation({
@@ -61,7 +65,7 @@ function PasswordAgain({ user }: { user: User }) {
       <Stack>
         <input type="email" autoComplete="username" value={user.email} readOnly hidden />
         <PasswordInput
-          label="Your password"
+          label={t('Your password')}
           autoComplete="current-password"
           data-autofocus
           {...form.getInputProps('password')}
@@ -69,7 +73,7 @@ function PasswordAgain({ user }: { user: User }) {
         {user.totp_enabled && <CodeInput {...form.getInputProps('code')} />}
         <FormProblem problem={signIn.error} fields={Object.keys(form.values)} />
         <Button type="submit" loading={signIn.isPending}>
-          Sign in again
+          {t('Sign in again')}
         </Button>
       </Stack>
     </form>
@@ -113,7 +117,7 @@ function OtherMethods({ withDivider }: { withDivider: boolean }) {
             loading={passkey.isPending}
             onClick={() => passkey.mutate()}
           >
-            Use a passkey
+            {t('Use a passkey')}
           </Button>
         )}
         {linked.map(({ id, name, icon: Glyph }) => (
@@ -131,7 +135,7 @@ function OtherMethods({ withDivider }: { withDivider: boolean }) {
       {problem && (
         <Alert color="red" role="alert">
           {problem.name === 'NotAllowedError'
-            ? 'No passkey was used. Try again.'
+            ? t('No passkey was used. Try again.')
             : formatProblem(problem)}
         </Alert>
       )}

@@ -9,6 +9,8 @@ import { LogoField, NameField, PrimaryField } from '../brand/brand-sections.tsx'
 import { FormProblem } from '../components/form-problem.tsx'
 import { LinkButton } from '../components/links.tsx'
 import { Loaded } from '../components/loaded.tsx'
+import { rich } from '../language/rich.ts'
+import { t } from '../language/text.ts'
 import { Panel } from '../shop/facts.tsx'
 
 /** The fields of the brand that a new service needs first. */
@@ -17,14 +19,14 @@ export function BrandStep() {
   const isOwn = settings.data !== undefined && settings.data.source !== 'default'
   return (
     <Panel
-      title="Brand"
-      aside={<Badge color={isOwn ? 'pine' : 'gray'}>{isOwn ? 'Your own' : 'Default'}</Badge>}
+      title={t('Brand')}
+      aside={<Badge color={isOwn ? 'pine' : 'gray'}>{isOwn ? t('Your own') : t('Default')}</Badge>}
     >
       <Loaded query={settings} skeleton={<Skeleton h={200} />}>
         {(data) =>
           data.source === 'file' ? (
             <Text size="sm">
-              The file <code>{data.file}</code> has the brand. Change it there.
+              {rich('The file {0} has the brand. Change it there.', <code>{data.file}</code>)}
             </Text>
           ) : (
             <BrandForm settings={data} />
@@ -47,7 +49,7 @@ function BrandForm({ settings }: { settings: BrandSettings }) {
     save.mutate()
   }
   return (
-    <form aria-label="Brand" onSubmit={submit} noValidate>
+    <form aria-label={t('Brand')} onSubmit={submit} noValidate>
       <Stack gap="sm">
         <NameField {...shown} />
         <PrimaryField {...shown} />
@@ -55,10 +57,10 @@ function BrandForm({ settings }: { settings: BrandSettings }) {
         <FormProblem problem={save.error} fields={['name', 'colours.primary', 'logo.light']} />
         <Group gap="sm">
           <Button type="submit" loading={save.isPending}>
-            Save brand
+            {t('Save brand')}
           </Button>
           <LinkButton to="/run/brand" variant="default">
-            All fields and preview
+            {t('All fields and preview')}
           </LinkButton>
         </Group>
       </Stack>

@@ -10,6 +10,7 @@ import { useState } from 'react'
 import { api } from '../api/client.ts'
 import type { SetupState } from '../api/types.ts'
 import { BRAND } from '../components/brand.ts'
+import { t } from '../language/text.ts'
 import { RemoveSaved } from './remove-saved.tsx'
 import { StepForm } from './step-form.tsx'
 
@@ -38,26 +39,24 @@ export function MailForm({ state: { mail } }: { state: SetupState }) {
     })
   return (
     <StepForm
-      name="Email"
-      action="Send test email and save"
-      done="Saved. Check your inbox for the test email"
+      name={t('Email')}
+      action={t('Send test email and save')}
+      done={t('Saved. Check your inbox for the test email')}
       save={save}
       aside={
         mail.is_saved && (
-          <RemoveSaved what="mail server" remove={() => api.delete('/api/admin/setup/mail')}>
-            Emails wait until there is another one.
+          <RemoveSaved what={t('mail server')} remove={() => api.delete('/api/admin/setup/mail')}>
+            {t('Emails wait until there is another one.')}
           </RemoveSaved>
         )
       }
     >
       {mail.state === 'on' && (
-        <Text size="sm">
-          Emails leave as {mail.sender} through {mail.host}.
-        </Text>
+        <Text size="sm">{t('Emails leave as {0} through {1}.', mail.sender, mail.host)}</Text>
       )}
       <SimpleGrid cols={{ base: 1, sm: 2 }} w="100%">
         <TextInput
-          label="Mail server"
+          label={t('Mail server')}
           placeholder="smtp.example.com"
           required
           withAsterisk={false}
@@ -65,7 +64,7 @@ export function MailForm({ state: { mail } }: { state: SetupState }) {
           onChange={(event) => set({ host: event.currentTarget.value })}
         />
         <NumberInput
-          label="Port"
+          label={t('Port')}
           min={1}
           max={65_535}
           allowDecimal={false}
@@ -76,19 +75,19 @@ export function MailForm({ state: { mail } }: { state: SetupState }) {
           onChange={(value) => set({ port: Number(value) })}
         />
         <TextInput
-          label="User"
+          label={t('User')}
           autoComplete="off"
           value={form.user}
           onChange={(event) => set({ user: event.currentTarget.value })}
         />
         <PasswordInput
-          label="Password"
+          label={t('Password')}
           autoComplete="off"
           value={form.password}
           onChange={(event) => set({ password: event.currentTarget.value })}
         />
         <TextInput
-          label="Sender name"
+          label={t('Sender name')}
           placeholder={BRAND}
           maxLength={60}
           value={form.name}
@@ -96,7 +95,7 @@ export function MailForm({ state: { mail } }: { state: SetupState }) {
         />
         <TextInput
           type="email"
-          label="From address"
+          label={t('From address')}
           required
           withAsterisk={false}
           value={form.from}
@@ -104,7 +103,7 @@ export function MailForm({ state: { mail } }: { state: SetupState }) {
         />
       </SimpleGrid>
       <SegmentedControl
-        aria-label="Encryption"
+        aria-label={t('Encryption')}
         data={[
           { value: 'starttls', label: 'STARTTLS (587)' },
           { value: 'tls', label: 'TLS (465)' },

@@ -2,6 +2,7 @@ import { PasswordInput, Select } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../api/client.ts'
 import type { SetupState } from '../api/types.ts'
+import { t } from '../language/text.ts'
 import { RemoveSaved } from './remove-saved.tsx'
 import { StepForm } from './step-form.tsx'
 
@@ -16,24 +17,24 @@ export function ModelForm({ state }: { state: SetupState }) {
   }
   return (
     <StepForm
-      name="Models"
-      action="Test and save key"
-      done="Model key saved"
+      name={t('Models')}
+      action={t('Test and save key')}
+      done={t('Model key saved')}
       save={save}
       aside={
         open.some((one) => one.vendor === vendor && one.is_saved) && (
           <RemoveSaved
-            what={`${vendor} key`}
+            what={t('{0} key', vendor)}
             remove={() => api.delete('/api/admin/setup/models', undefined, { query: { vendor } })}
           >
-            Calls no longer use this vendor.
+            {t('Calls no longer use this vendor.')}
           </RemoveSaved>
         )
       }
     >
       <Select
         w="100%"
-        label="Vendor"
+        label={t('Vendor')}
         data={open.map((one) => ({
           value: one.vendor,
           label: one.state === 'on' ? `${one.vendor} (connected)` : one.vendor,
@@ -44,8 +45,8 @@ export function ModelForm({ state }: { state: SetupState }) {
       />
       <PasswordInput
         w="100%"
-        label="API key"
-        description="The test asks the vendor’s default model for one short answer."
+        label={t('API key')}
+        description={t('The test asks the vendor’s default model for one short answer.')}
         autoComplete="off"
         required
         withAsterisk={false}

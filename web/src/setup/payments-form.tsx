@@ -2,6 +2,7 @@ import { PasswordInput, Text } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../api/client.ts'
 import type { SetupState } from '../api/types.ts'
+import { t } from '../language/text.ts'
 import { RemoveSaved } from './remove-saved.tsx'
 import { StepForm } from './step-form.tsx'
 
@@ -19,28 +20,32 @@ export function PaymentsForm({ state }: { state: SetupState }) {
   }
   return (
     <StepForm
-      name="Payments"
-      action="Test and save key"
-      done="Stripe key saved"
+      name={t('Payments')}
+      action={t('Test and save key')}
+      done={t('Stripe key saved')}
       save={save}
       aside={
         state.payments.is_saved && (
-          <RemoveSaved what="Stripe key" remove={() => api.delete('/api/admin/setup/payments')}>
-            Its webhook secret and the prices of plans are removed with it. Nothing changes at
-            Stripe.
+          <RemoveSaved
+            what={t('Stripe key')}
+            remove={() => api.delete('/api/admin/setup/payments')}
+          >
+            {t(
+              'Its webhook secret and the prices of plans are removed with it. Nothing changes at Stripe.',
+            )}
           </RemoveSaved>
         )
       }
     >
       <Text size="sm">
         {state.is_public
-          ? 'The service reads your Stripe account and creates its webhook endpoints.'
-          : 'Stripe cannot reach this machine. Payments are read at the start and every hour.'}
+          ? t('The service reads your Stripe account and creates its webhook endpoints.')
+          : t('Stripe cannot reach this machine. Payments are read at the start and every hour.')}
       </Text>
       <PasswordInput
         w="100%"
-        label="Stripe secret key"
-        description="sk_test_… plays payments, sk_live_… charges cards."
+        label={t('Stripe secret key')}
+        description={t('sk_test_… plays payments, sk_live_… charges cards.')}
         autoComplete="off"
         required
         withAsterisk={false}
@@ -49,7 +54,7 @@ export function PaymentsForm({ state }: { state: SetupState }) {
       />
       <PasswordInput
         w="100%"
-        label="Webhook signing secret (optional)"
+        label={t('Webhook signing secret (optional)')}
         autoComplete="off"
         value={webhook}
         onChange={(event) => setWebhook(event.currentTarget.value)}

@@ -3,11 +3,12 @@ import { useState } from 'react'
 import { inMinorUnits } from '#platform/money.ts'
 import { api } from '../api/client.ts'
 import type { SetupState } from '../api/types.ts'
+import { t } from '../language/text.ts'
 import { StepForm } from './step-form.tsx'
 
 const INTERVALS = [
-  { interval: 'month', label: 'a month' },
-  { interval: 'year', label: 'a year' },
+  { interval: 'month', label: t('a month') },
+  { interval: 'year', label: t('a year') },
 ] as const
 
 export function PlansForm({ state }: { state: SetupState }) {
@@ -23,7 +24,11 @@ export function PlansForm({ state }: { state: SetupState }) {
     })),
   )
   if (state.payments.state === 'sandbox' || state.payments.state === 'off')
-    return <Text size="sm">Save a Stripe key first. The sandbox invents the prices of plans.</Text>
+    return (
+      <Text size="sm">
+        {t('Save a Stripe key first. The sandbox invents the prices of plans.')}
+      </Text>
+    )
   const save = () =>
     api.post('/api/admin/setup/plans', {
       currency,
@@ -34,16 +39,16 @@ export function PlansForm({ state }: { state: SetupState }) {
       ),
     })
   return (
-    <StepForm name="Plans" action="Create prices" done="Prices created" save={save}>
+    <StepForm name={t('Plans')} action={t('Create prices')} done={t('Prices created')} save={save}>
       <Text size="sm">
-        The prices are created in your Stripe account. Leave out what you do not sell.
+        {t('The prices are created in your Stripe account. Leave out what you do not sell.')}
       </Text>
       <SimpleGrid cols={{ base: 1, sm: 2 }} w="100%">
         {fields.map(({ id, label, isSold }) => (
           <NumberInput
             key={id}
             label={label}
-            {...(isSold && { description: 'For sale. A new price replaces it.' })}
+            {...(isSold && { description: t('For sale. A new price replaces it.') })}
             min={0}
             decimalScale={2}
             hideControls
@@ -53,7 +58,7 @@ export function PlansForm({ state }: { state: SetupState }) {
         ))}
       </SimpleGrid>
       <Select
-        label="Currency"
+        label={t('Currency')}
         data={['usd', 'eur', 'gbp', 'chf', 'jpy'].map((value) => ({
           value,
           label: value.toUpperCase(),

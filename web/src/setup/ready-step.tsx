@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { api } from '../api/client.ts'
 import type { SetupState } from '../api/types.ts'
 import { LinkButton } from '../components/links.tsx'
+import { t } from '../language/text.ts'
 import { Panel } from '../shop/facts.tsx'
 import { useTierNames } from '../shop/products-query.ts'
 
@@ -22,15 +23,19 @@ const newestOrder = queryOptions({
 /** Ends the setup with a purchase on the operator's own home page. */
 export function ReadyStep({ state: { payments, storefront_url } }: { state: SetupState }) {
   return (
-    <Panel title="Ready">
+    <Panel title={t('Ready')}>
       {payments.state === 'off' ? (
-        <Text size="sm">Save a Stripe key first. Without one, nobody can buy.</Text>
+        <Text size="sm">{t('Save a Stripe key first. Without one, nobody can buy.')}</Text>
       ) : (
         <Stack gap="sm" align="flex-start">
           <Text size="sm">
             {payments.state === 'live'
-              ? 'Buy one of your own products and refund it afterwards, because this key charges real cards.'
-              : 'Buy one of your own products with the card 4242 4242 4242 4242. No money moves.'}
+              ? t(
+                  'Buy one of your own products and refund it afterwards, because this key charges real cards.',
+                )
+              : t(
+                  'Buy one of your own products with the card 4242 4242 4242 4242. No money moves.',
+                )}
           </Text>
           <TestPurchase homeUrl={storefront_url} />
         </Stack>
@@ -60,7 +65,7 @@ function TestPurchase({ homeUrl }: { homeUrl: string }) {
         rightSection={<IconExternalLink size={16} aria-hidden />}
         onClick={() => setBefore(order?.id ?? null)}
       >
-        Open your home page
+        {t('Open your home page')}
       </Button>
       <div role="status">
         {before !== undefined &&
@@ -68,20 +73,24 @@ function TestPurchase({ homeUrl }: { homeUrl: string }) {
             <Alert
               color="pine"
               icon={<IconCircleCheck size={20} aria-hidden />}
-              title="Your first sale has arrived"
+              title={t('Your first sale has arrived')}
             >
               <Stack gap="sm" align="flex-start">
                 <Text size="sm">
-                  {order.email} bought {nameTier(order.tier)}. The license key is in the email.
+                  {t(
+                    '{0} bought {1}. The license key is in the email.',
+                    order.email,
+                    nameTier(order.tier),
+                  )}
                 </Text>
                 <LinkButton to="/shop/orders/$id" params={{ id: order.id }} variant="default">
-                  Open the order
+                  {t('Open the order')}
                 </LinkButton>
               </Stack>
             </Alert>
           ) : (
             <Text size="sm" c="dimmed">
-              Waiting for your purchase…
+              {t('Waiting for your purchase…')}
             </Text>
           ))}
       </div>

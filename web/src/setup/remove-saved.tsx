@@ -3,6 +3,7 @@ import { type ReactNode, useState } from 'react'
 import { queries } from '../api/queries.ts'
 import { Confirm } from '../components/confirm.tsx'
 import { showToast } from '../components/toasts.tsx'
+import { t } from '../language/text.ts'
 import { setupQuery } from './setup-query.ts'
 
 type RemoveSavedProps = {
@@ -19,16 +20,16 @@ export function RemoveSaved({ what, children, remove }: RemoveSavedProps) {
   return (
     <>
       <Button variant="default" onClick={() => setIsAsked(true)}>
-        Remove {what}
+        {t('Remove {0}', what)}
       </Button>
       <Confirm
         opened={isAsked}
         onClose={() => setIsAsked(false)}
-        title={`Remove the ${what}?`}
-        action="Remove"
+        title={t('Remove the {0}?', what)}
+        action={t('Remove')}
         onConfirm={async () => {
           await remove()
-          showToast('Removed. Restart to apply')
+          showToast(t('Removed. Restart to apply'))
           await queries.invalidateQueries({ queryKey: setupQuery.queryKey })
         }}
       >

@@ -6,6 +6,7 @@ import { queries } from '../api/queries.ts'
 import type { SetupState } from '../api/types.ts'
 import { FormProblem } from '../components/form-problem.tsx'
 import { showToast } from '../components/toasts.tsx'
+import { t } from '../language/text.ts'
 import { setupQuery } from './setup-query.ts'
 
 const LOOK_MS = 1_000
@@ -21,7 +22,7 @@ export function Restart({ state }: { state: SetupState }) {
     },
     onSuccess: (next) => {
       queries.setQueryData(setupQuery.queryKey, next)
-      if (next.restart_failure === null) showToast('The service runs with the new settings')
+      if (next.restart_failure === null) showToast(t('The service runs with the new settings'))
     },
   })
   if (state.pending.length === 0 && state.restart_failure === null) return null
@@ -29,19 +30,28 @@ export function Restart({ state }: { state: SetupState }) {
     <Stack gap="sm">
       {state.restart_failure !== null && (
         <Alert color="red" icon={<IconAlertCircle size={20} aria-hidden />}>
-          The service could not start with the last settings and returned to the former ones:{' '}
-          {state.restart_failure}
+          {t(
+            'The service could not start with the last settings and returned to the former ones: {0}',
+            state.restart_failure,
+          )}
         </Alert>
       )}
       {state.pending.length > 0 && (
-        <Alert color="brass" icon={<IconRefresh size={20} aria-hidden />} title="Restart to apply">
+        <Alert
+          color="brass"
+          icon={<IconRefresh size={20} aria-hidden />}
+          title={t('Restart to apply')}
+        >
           <Stack gap="sm" align="flex-start">
             <Text size="sm">
-              Changed and not in use yet: {state.pending.join(', ')}. Running requests end first.
+              {t(
+                'Changed and not in use yet: {0}. Running requests end first.',
+                state.pending.join(', '),
+              )}
             </Text>
             <FormProblem problem={restart.error} />
             <Button loading={restart.isPending} onClick={() => restart.mutate()}>
-              Restart now
+              {t('Restart now')}
             </Button>
           </Stack>
         </Alert>

@@ -4,6 +4,8 @@ import type { ReactNode } from 'react'
 import type { SetupState } from '../api/types.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
+import { rich } from '../language/rich.ts'
+import { t } from '../language/text.ts'
 import { Panel } from '../shop/facts.tsx'
 import { BrandStep } from './brand-step.tsx'
 import { MailForm } from './mail-form.tsx'
@@ -18,24 +20,30 @@ export function SetupPage() {
   const setup = useQuery(setupQuery)
   return (
     <Page
-      title="Setup"
-      lead="Name your service and connect it. Each key is tested before it is saved, and keys of the environment take precedence."
+      title={t('Setup')}
+      lead={t(
+        'Name your service and connect it. Each key is tested before it is saved, and keys of the environment take precedence.',
+      )}
     >
       <Loaded query={setup} skeleton={<Skeleton h={480} />}>
         {(state) => (
           <Stack gap="md">
             <Restart state={state} />
             <BrandStep />
-            <Step title="Payments" state={state.payments.state} fixedBy={state.payments.fixed_by}>
+            <Step
+              title={t('Payments')}
+              state={state.payments.state}
+              fixedBy={state.payments.fixed_by}
+            >
               <PaymentsForm state={state} />
             </Step>
-            <Step title="Plans" state={describePlans(state)} fixedBy={state.plans.fixed_by}>
+            <Step title={t('Plans')} state={describePlans(state)} fixedBy={state.plans.fixed_by}>
               <PlansForm state={state} />
             </Step>
-            <Step title="Models" state={describeModels(state)} fixedBy={null}>
+            <Step title={t('Models')} state={describeModels(state)} fixedBy={null}>
               <ModelForm state={state} />
             </Step>
-            <Step title="Email" state={state.mail.state} fixedBy={state.mail.fixed_by}>
+            <Step title={t('Email')} state={state.mail.state} fixedBy={state.mail.fixed_by}>
               <MailForm state={state} />
             </Step>
             <ReadyStep state={state} />
@@ -47,11 +55,11 @@ export function SetupPage() {
 }
 
 const LABELS = {
-  live: ['Live', 'pine'],
-  test: ['Test mode', 'pine'],
-  on: ['Connected', 'pine'],
-  sandbox: ['Sandbox', 'brass'],
-  off: ['Not connected', 'gray'],
+  live: [t('Live'), 'pine'],
+  test: [t('Test mode'), 'pine'],
+  on: [t('Connected'), 'pine'],
+  sandbox: [t('Sandbox'), 'brass'],
+  off: [t('Not connected'), 'gray'],
 } as const
 
 type StepProps = {
@@ -70,7 +78,7 @@ function Step({ title, state, fixedBy, children }: StepProps) {
       ) : (
         <Group gap="xs">
           <Text size="sm">
-            The environment sets <code>{fixedBy}</code>. Change it there.
+            {rich('The environment sets {0}. Change it there.', <code>{fixedBy}</code>)}
           </Text>
         </Group>
       )}

@@ -5,6 +5,7 @@ import { queries } from '../api/queries.ts'
 import { CopyText } from '../components/copy.tsx'
 import { FormProblem } from '../components/form-problem.tsx'
 import { showToast } from '../components/toasts.tsx'
+import { t } from '../language/text.ts'
 import { setupQuery } from './setup-query.ts'
 
 type Saved = { lines: { name: string; value: string }[] }
@@ -25,7 +26,7 @@ export function StepForm({ name, action, save, done, aside, children }: StepForm
     mutationFn: save,
     onSuccess: async ({ lines }) => {
       await queries.invalidateQueries({ queryKey: setupQuery.queryKey })
-      showToast(lines.length === 0 ? done : 'Tested. Copy the lines into your environment')
+      showToast(lines.length === 0 ? done : t('Tested. Copy the lines into your environment'))
     },
   })
   const submit = (event: FormEvent) => {
@@ -47,12 +48,14 @@ export function StepForm({ name, action, save, done, aside, children }: StepForm
         {lines !== '' && (
           <>
             <Text size="sm">
-              This service stores no settings. Add these lines to its environment, and restart it:
+              {t(
+                'This service stores no settings. Add these lines to its environment, and restart it:',
+              )}
             </Text>
             <Code block w="100%">
               {lines}
             </Code>
-            <CopyText value={lines}>Copy lines</CopyText>
+            <CopyText value={lines}>{t('Copy lines')}</CopyText>
           </>
         )}
       </Stack>

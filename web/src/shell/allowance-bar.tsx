@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { formatDollars } from '../components/format.ts'
+import { t } from '../language/text.ts'
 import { useRenewal } from '../usage/renewal.ts'
 import { allowanceQuery } from '../usage/usage-query.ts'
 import classes from './bar.module.css'
@@ -20,17 +21,21 @@ export function AllowanceBar() {
   // Hide warnings of a smaller plan after an upgrade.
   if (dismissed === name || data.used_usd < data.limit_usd * 0.8) return null
   return (
-    <section aria-label="Your allowance" className={classes.bar}>
+    <section aria-label={t('Your allowance')} className={classes.bar}>
       <IconGauge size={20} stroke={1.6} aria-hidden className={classes.icon} />
       <div role="status" className={classes.words}>
         {percent === 100
-          ? `Your allowance is used up, so paid calls are rejected. It ${renewal}.`
-          : `You have used ${formatDollars(data.used_usd)} of ${formatDollars(data.limit_usd)} in this period.`}
+          ? t('Your allowance is used up, so paid calls are rejected. It {0}.', renewal)
+          : t(
+              'You have used {0} of {1} in this period.',
+              formatDollars(data.used_usd),
+              formatDollars(data.limit_usd),
+            )}
       </div>
       <div>
-        <Link to="/usage">See usage</Link>
+        <Link to="/usage">{t('See usage')}</Link>
         <button type="button" onClick={() => setDismissed(saveDismissed(name))}>
-          Dismiss
+          {t('Dismiss')}
         </button>
       </div>
     </section>

@@ -11,11 +11,14 @@ import {
   useSyncExternalStore,
 } from 'react'
 import { userQuery } from '../api/queries.ts'
+import { readinessQuery } from '../api/readiness.ts'
 import type { User } from '../api/types.ts'
 import { BRAND } from '../components/brand.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Wordmark } from '../components/logo.tsx'
 import { Toasts } from '../components/toasts.tsx'
+import { switchLanguage } from '../language/language.ts'
+import { t } from '../language/text.ts'
 import { freshSignIn } from '../session/fresh-sign-in.ts'
 import { UserContext } from '../session/user.ts'
 import { AllowanceBar } from './allowance-bar.tsx'
@@ -40,8 +43,16 @@ export function AppLayout() {
   const [isMenuOpen, setIsMenuOpen] = useState(false)
   const path = useRouterState({ select: (state) => state.location.pathname })
   const user = useQuery(userQuery)
+  const isUnverified = user.data?.is_verified === false
+  // The bar about an unverified address is higher in the sandbox; known late, it would move the page.
+  const { isLoading } = useQuery({ ...readinessQuery, enabled: isUnverified })
   const main = useMainFocus()
   const opener = useRef<HTMLButtonElement>(null)
+
+  const { locale } = user.data ?? {}
+  useEffect(() => {
+    if (locale) switchLanguage(locale)
+  }, [locale])
 
   const closeMenu = useCallback(() => {
     setIsMenuOpen(false)
@@ -66,22 +77,27 @@ export function AppLayout() {
           type="button"
           ref={opener}
           className={classes.icon}
-          aria-label="Open menu"
+          aria-label={t('Open menu')}
           aria-expanded={isMenuOpen}
           onClick={() => setIsMenuOpen(true)}
         >
           <IconMenu2 size={20} stroke={1.7} aria-hidden />
         </button>
-        <Link to="/home" className={classes.home} aria-label={`${BRAND}, home`}>
+        <Link to="/home" className={classes.home} aria-label={t('{0}, home', BRAND)}>
           <Wordmark />
         </Link>
-        <button type="button" className={classes.icon} aria-label="Search" onClick={openPalette}>
+        <button
+          type="button"
+          className={classes.icon}
+          aria-label={t('Search')}
+          onClick={openPalette}
+        >
           <IconSearch size={20} stroke={1.7} aria-hidden />
         </button>
       </header>
       <SideMenu user={user.data} isOpen={isMenuOpen} onClose={closeMenu} onSwitch={keepMenu} />
       <main id="main" tabIndex={-1} ref={main} className={classes.main} inert={isMenuOpen}>
-        <Loaded query={user} skeleton={<PageSkeleton />}>
+        <Loaded query={user} isReady={!isLoading} skeleton={<PageSkeleton />}>
           {(data) => (
             <UserContext value={data}>
               {!data.is_verified && <VerifyBar email={data.email} />}

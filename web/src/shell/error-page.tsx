@@ -5,6 +5,7 @@ import { ApiProblem, formatProblem } from '../api/problem.ts'
 import { Notice } from '../components/notice.tsx'
 import { useTitle } from '../components/title.ts'
 import { ActionButton } from '../conversations/parts/action-button.tsx'
+import { t } from '../language/text.ts'
 import { useBooted } from './booted.ts'
 import classes from './error-page.module.css'
 import { isMissingFile } from './missing-files.ts'
@@ -14,7 +15,7 @@ import { isMissingFile } from './missing-files.ts'
  * reload.
  */
 export function ErrorPage({ error, reset }: ErrorComponentProps) {
-  useTitle('Something went wrong')
+  useTitle(t('Something went wrong'))
   useBooted()
   const router = useRouter()
   const again = useCallback(() => {
@@ -35,27 +36,27 @@ export function ErrorPage({ error, reset }: ErrorComponentProps) {
         order={1}
         title={
           stale
-            ? 'A new version is available'
+            ? t('A new version is available')
             : unreached
-              ? 'Couldn’t load this page'
-              : 'Something went wrong'
+              ? t('Couldn’t load this page')
+              : t('Something went wrong')
         }
         action={
           <div className={classes.actions}>
             {!unreached && (
               <ActionButton tone="primary" onClick={() => location.reload()}>
-                Reload page
+                {t('Reload page')}
               </ActionButton>
             )}
-            {!stale && <ActionButton onClick={again}>Try again</ActionButton>}
+            {!stale && <ActionButton onClick={again}>{t('Try again')}</ActionButton>}
           </div>
         }
       >
         {stale
-          ? 'The app was updated, or the connection was lost. Reload the page to continue.'
+          ? t('The app was updated, or the connection was lost. Reload the page to continue.')
           : error instanceof ApiProblem
             ? formatProblem(error)
-            : 'This page failed. Your data is safe. Try again, or reload the page.'}
+            : t('This page failed. Your data is safe. Try again, or reload the page.')}
       </Notice>
     </div>
   )

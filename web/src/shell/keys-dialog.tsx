@@ -1,10 +1,11 @@
 import { useState } from 'react'
 import { Dialog } from '../conversations/parts/dialog.tsx'
+import { t } from '../language/text.ts'
 import classes from './keys-dialog.module.css'
 import type { Place } from './navigation.ts'
 import { SINGLE_KEYS_OFF } from './shortcuts.ts'
 
-const MOD = /Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘' : 'Ctrl'
+const MOD = /Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘' : t('Ctrl')
 
 type KeysDialogProps = { places: readonly Place[]; onClose: () => void }
 
@@ -15,27 +16,27 @@ type KeysDialogProps = { places: readonly Place[]; onClose: () => void }
 export function KeysDialog({ places, onClose }: KeysDialogProps) {
   const [isOn, setIsOn] = useState(() => !(SINGLE_KEYS_OFF in localStorage))
   return (
-    <Dialog title="Keyboard shortcuts" onClose={onClose}>
+    <Dialog title={t('Keyboard shortcuts')} onClose={onClose}>
       <Keys
-        title="Everywhere"
+        title={t('Everywhere')}
         keys={[
-          [[MOD, 'K'], 'Search pages, conversations and more'],
-          [[MOD, 'B'], 'Collapse or expand the menu'],
-          [['?'], 'Show this list'],
-          ...places.map(({ label }): Shortcut => [['G', label.charAt(0)], `Go to ${label}`]),
+          [[MOD, 'K'], t('Search pages, conversations and more')],
+          [[MOD, 'B'], t('Collapse or expand the menu')],
+          [['?'], t('Show this list')],
+          ...places.map(({ label }): Shortcut => [['G', label.charAt(0)], t('Go to {0}', label)]),
         ]}
       />
       <Keys
-        title="In a conversation"
+        title={t('In a conversation')}
         keys={[
-          [['Enter'], 'Send'],
-          [['Shift', 'Enter'], 'Start a new line'],
-          [['@'], 'Choose a file or a collection'],
-          [['↑'], 'Edit your last question'],
-          [['Esc'], 'Stop the answer'],
+          [[t('Enter')], t('Send')],
+          [[t('Shift'), t('Enter')], t('Start a new line')],
+          [['@'], t('Choose a file or a collection')],
+          [['↑'], t('Edit your last question')],
+          [[t('Esc')], t('Stop the answer')],
         ]}
       />
-      <Keys title="In the playground" keys={[[[MOD, 'Enter'], 'Send']]} />
+      <Keys title={t('In the playground')} keys={[[[MOD, t('Enter')], t('Send')]]} />
       <label className={classes.switch}>
         <input
           type="checkbox"
@@ -46,7 +47,7 @@ export function KeysDialog({ places, onClose }: KeysDialogProps) {
             setIsOn(checked)
           }}
         />
-        Use shortcuts without {MOD}, such as ?
+        {t('Use shortcuts without {0}, such as ?', MOD)}
       </label>
     </Dialog>
   )

@@ -1,5 +1,6 @@
 // The three places of the app and the pages of Home's side menu. Those of Build and Run are in
 // build-pages.ts and run-pages.ts, which load in these places only.
+
 import {
   type Icon,
   IconBriefcase,
@@ -11,6 +12,7 @@ import {
   IconPencilPlus,
 } from '@tabler/icons-react'
 import type { USER_APP_PATHS } from '#app/user-app-paths.ts'
+import { t } from '../language/text.ts'
 
 type PagePath = Exclude<(typeof USER_APP_PATHS)[number], `${string}$${string}` | '/storefront'>
 
@@ -23,20 +25,20 @@ export type Place = { name: PlaceName; to: PagePath; label: string; icon: Icon }
 
 /** Each place with the page that it opens on. */
 export const PLACES: readonly Place[] = [
-  { name: 'home', to: '/home', label: 'Home', icon: IconHome },
-  { name: 'build', to: '/build', label: 'Build', icon: IconCode },
-  { name: 'run', to: '/run/today', label: 'Run', icon: IconBriefcase },
+  { name: 'home', to: '/home', label: t('Home'), icon: IconHome },
+  { name: 'build', to: '/build', label: t('Build'), icon: IconCode },
+  { name: 'run', to: '/run/today', label: t('Run'), icon: IconBriefcase },
 ]
 
 export const WORK: readonly NavItem[] = [
-  { to: '/home', label: 'New conversation', icon: IconPencilPlus },
-  { to: '/library', label: 'Library', icon: IconFiles },
+  { to: '/home', label: t('New conversation'), icon: IconPencilPlus },
+  { to: '/library', label: t('Library'), icon: IconFiles },
 ]
 
 /** Below the conversations. */
 export const OWN: readonly NavItem[] = [
-  { to: '/dashboard', label: 'Overview', icon: IconGauge },
-  { to: '/billing', label: 'Plan', icon: IconBuildingBank },
+  { to: '/dashboard', label: t('Overview'), icon: IconGauge },
+  { to: '/billing', label: t('Plan'), icon: IconBuildingBank },
 ]
 
 const BUILD_PATHS = [

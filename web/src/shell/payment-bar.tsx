@@ -5,6 +5,7 @@ import { formatProblem } from '../api/problem.ts'
 import { subscriptionQuery } from '../api/queries.ts'
 import { openPayment } from '../billing/processor.ts'
 import { readBillingState } from '../billing/state.ts'
+import { t } from '../language/text.ts'
 import classes from './bar.module.css'
 
 /** Warning above every page while a payment is due. */
@@ -14,7 +15,7 @@ export function PaymentBar() {
   const { alert = null, actions = [] } = data ? readBillingState(data) : {}
   if (!alert?.isUrgent) return null
   return (
-    <section aria-label="Payment due" className={classes.bar}>
+    <section aria-label={t('Payment due')} className={classes.bar}>
       <IconCreditCardOff size={20} stroke={1.6} aria-hidden className={classes.icon} />
       <div role="status" className={classes.words}>
         {pay.isError ? formatProblem(pay.error) : `${alert.title}. ${alert.text}`}
@@ -25,9 +26,9 @@ export function PaymentBar() {
           disabled={pay.isPending || pay.isSuccess}
           onClick={() => pay.mutate()}
         >
-          {actions.includes('confirm') ? 'Confirm' : 'Pay now'}
+          {actions.includes('confirm') ? t('Confirm') : t('Pay now')}
         </button>
-        <Link to="/billing">Billing</Link>
+        <Link to="/billing">{t('Billing')}</Link>
       </div>
     </section>
   )

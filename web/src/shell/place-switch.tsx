@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router'
+import { t } from '../language/text.ts'
 import type { Place, PlaceName } from './navigation.ts'
 import classes from './place-switch.module.css'
 
@@ -12,7 +13,7 @@ type PlaceSwitchProps = {
 export function PlaceSwitch({ places, current, onSwitch }: PlaceSwitchProps) {
   if (places.length < 2) return null
   return (
-    <ul className={classes.places} aria-label="Places">
+    <ul className={classes.places} aria-label={t('Places')}>
       {places.map(({ name, to, label, icon: Glyph }) => (
         <li key={name}>
           <Link

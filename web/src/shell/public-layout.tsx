@@ -1,4 +1,4 @@
-import { Box, Container, Group } from '@mantine/core'
+import { Anchor, Box, Container, Group } from '@mantine/core'
 import { Link, Outlet } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { BRAND, brand } from '../components/brand.ts'
@@ -6,9 +6,13 @@ import { BrandLinks } from '../components/brand-links.tsx'
 import { ColorScheme } from '../components/color-scheme.tsx'
 import { LinkButton, TextLink } from '../components/links.tsx'
 import { Wordmark } from '../components/logo.tsx'
+import { LANGUAGES, type Language, language, switchLanguage } from '../language/language.ts'
+import { t } from '../language/text.ts'
 import { useHasSession } from '../session/use-session.ts'
 import { useMainFocus } from './main-focus.ts'
 import classes from './public-layout.module.css'
+
+const others = (Object.keys(LANGUAGES) as Language[]).filter((one) => one !== language)
 
 /** Layout of the public pages. */
 export function PublicLayout({ children }: { children?: ReactNode }) {
@@ -20,10 +24,10 @@ export function PublicLayout({ children }: { children?: ReactNode }) {
       <header className={classes.header}>
         <Container size={1160} h="100%">
           <Group h="100%" justify="space-between" wrap="nowrap" gap="xs">
-            <Link to="/" className={classes.home} aria-label={`${BRAND}, home`}>
+            <Link to="/" className={classes.home} aria-label={t('{0}, home', BRAND)}>
               <Wordmark />
             </Link>
-            <Group component="nav" aria-label="Main" gap={6} wrap="nowrap">
+            <Group component="nav" aria-label={t('Main')} gap={6} wrap="nowrap">
               <LinkButton
                 to="/pricing"
                 variant="subtle"
@@ -31,18 +35,18 @@ export function PublicLayout({ children }: { children?: ReactNode }) {
                 px="sm"
                 className={classes.wide}
               >
-                Pricing
+                {t('Pricing')}
               </LinkButton>
               <ColorScheme />
               {signedIn ? (
-                <LinkButton to="/home">Open the app</LinkButton>
+                <LinkButton to="/home">{t('Open the app')}</LinkButton>
               ) : (
                 <>
                   <LinkButton to="/login" variant="subtle" color="gray" px="sm">
-                    Sign in
+                    {t('Sign in')}
                   </LinkButton>
                   <LinkButton to="/register" className={classes.wide}>
-                    Get started
+                    {t('Get started')}
                   </LinkButton>
                 </>
               )}
@@ -57,27 +61,40 @@ export function PublicLayout({ children }: { children?: ReactNode }) {
         <Container size={1160}>
           <Group justify="space-between" gap="md">
             <span>
-              {BRAND}. {brand.tagline ?? 'One key to your models and your documents.'}
+              {BRAND}. {brand.tagline ?? t('One key to your models and your documents.')}
             </span>
-            <Group component="nav" aria-label="Footer" gap="lg">
+            <Group component="nav" aria-label={t('Footer')} gap="lg">
               <TextLink to="/pricing" c="dimmed" py={10} underline="hover">
-                Pricing
+                {t('Pricing')}
               </TextLink>
               <TextLink to="/reference" c="dimmed" py={10} underline="hover">
-                API reference
+                {t('API reference')}
               </TextLink>
               <BrandLinks />
+              {others.map((other) => (
+                <Anchor
+                  key={other}
+                  component="button"
+                  lang={other}
+                  onClick={() => switchLanguage(other)}
+                  c="dimmed"
+                  py={10}
+                  underline="hover"
+                >
+                  {LANGUAGES[other]}
+                </Anchor>
+              ))}
               {signedIn ? (
                 <TextLink to="/home" c="dimmed" py={10} underline="hover">
-                  Open the app
+                  {t('Open the app')}
                 </TextLink>
               ) : (
                 <>
                   <TextLink to="/register" c="dimmed" py={10} underline="hover">
-                    Create an account
+                    {t('Create an account')}
                   </TextLink>
                   <TextLink to="/login" c="dimmed" py={10} underline="hover">
-                    Sign in
+                    {t('Sign in')}
                   </TextLink>
                 </>
               )}

@@ -1,6 +1,7 @@
 import { Outlet } from '@tanstack/react-router'
 import { lazy, Suspense, useCallback, useEffect, useState } from 'react'
 import { OfflineBar } from '../components/offline.tsx'
+import { t } from '../language/text.ts'
 import { useBooted } from './booted.ts'
 import { onPaletteOpen } from './palette-events.ts'
 
@@ -27,7 +28,7 @@ export function Root() {
   return (
     <>
       <a className="skip-link" href="#main">
-        Skip to content
+        {t('Skip to content')}
       </a>
       <Outlet />
       {isOpen && (

@@ -13,6 +13,7 @@ import { useColorSchemeItems } from '../components/color-scheme.tsx'
 import { Wordmark } from '../components/logo.tsx'
 import { Menu } from '../components/menu.tsx'
 import { ConversationSidebar } from '../conversations/sidebar/sidebar.tsx'
+import { t } from '../language/text.ts'
 import { useSignOut } from '../session/sign-out.ts'
 import { UserContext } from '../session/user.ts'
 import { MenuItems } from './menu-items.tsx'
@@ -66,22 +67,27 @@ export function SideMenu({ user, isOpen, onClose, onSwitch }: SideMenuProps) {
       {isOpen && <div className={classes.shade} onClick={onClose} />}
       <nav
         ref={menu}
-        aria-label="Main"
+        aria-label={t('Main')}
         className={classes.menu}
         data-open={isOpen || undefined}
         data-collapsed={isCollapsed || undefined}
       >
         <div className={classes.top}>
-          <Link to="/home" className={classes.home} aria-label={`${BRAND}, home`}>
+          <Link to="/home" className={classes.home} aria-label={t('{0}, home', BRAND)}>
             <Wordmark />
           </Link>
-          <button type="button" className={classes.close} aria-label="Close menu" onClick={onClose}>
+          <button
+            type="button"
+            className={classes.close}
+            aria-label={t('Close menu')}
+            onClick={onClose}
+          >
             <IconX size={20} aria-hidden />
           </button>
           <button
             type="button"
             className={classes.collapse}
-            aria-label={isCollapsed ? 'Expand menu' : 'Collapse menu'}
+            aria-label={isCollapsed ? t('Expand menu') : t('Collapse menu')}
             aria-expanded={!isCollapsed}
             onClick={toggle}
           >
@@ -90,9 +96,9 @@ export function SideMenu({ user, isOpen, onClose, onSwitch }: SideMenuProps) {
         </div>
         <PlaceSwitch places={places} current={place} onSwitch={onSwitch} />
         <div className={classes.list}>
-          <button type="button" className={classes.item} title="Search" onClick={openPalette}>
+          <button type="button" className={classes.item} title={t('Search')} onClick={openPalette}>
             <IconSearch size={18} stroke={1.6} aria-hidden />
-            <span>Search</span>
+            <span>{t('Search')}</span>
             <kbd>{/Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘K' : 'Ctrl K'}</kbd>
           </button>
           <PlaceMenu place={place} user={user} onSelect={onClose} />
@@ -158,14 +164,14 @@ function Account({ user }: { user: User }) {
   return (
     <div className={classes.account}>
       <Menu
-        label={`Account of ${name}`}
+        label={t('Account of {0}', name)}
         title={user.email}
         button={(target) => (
           <button
             {...target}
             type="button"
             className={classes.user}
-            aria-label={`Account of ${name}`}
+            aria-label={t('Account of {0}', name)}
           >
             {/* By the style sheet, because screen readers would read the initials as a word. */}
             <span className={classes.avatar} data-initials={readInitials(name)}>
@@ -177,13 +183,13 @@ function Account({ user }: { user: User }) {
         groups={[
           [
             {
-              label: 'Account',
+              label: t('Account'),
               icon: IconUserCircle,
               onSelect: () => void navigate({ to: '/account' }),
             },
           ],
           colors,
-          [{ label: 'Sign out', icon: IconLogout, onSelect: () => void signOut() }],
+          [{ label: t('Sign out'), icon: IconLogout, onSelect: () => void signOut() }],
         ]}
       />
     </div>

@@ -1,8 +1,9 @@
 import { formatMoney, inUnits } from '#platform/money.ts'
+import { language } from '../language/language.ts'
 
 /** `$299.00` for 29900 in `usd`: the processor's minor units with fixed decimals. */
 export function formatAmount(cents: number, currency: string): string {
-  return formatMoney(inUnits(cents, currency), currency)
+  return formatMoney(inUnits(cents, currency), currency, { locale: language })
 }
 
 /** `pro` as `Pro`. A tier that has left the catalogue has no other name. */
@@ -12,5 +13,5 @@ export function formatTier(tier: string): string {
 
 /** `$199` for 199, `$19.90` for 19.9. */
 export function formatPrice(units: number, currency: string): string {
-  return formatMoney(units, currency, { short: true })
+  return formatMoney(units, currency, { short: true, locale: language })
 }

@@ -13,6 +13,8 @@ import { Notice } from '../components/notice.tsx'
 import { Page } from '../components/page.tsx'
 import { ScrollX } from '../components/scroll-x.tsx'
 import { showToast } from '../components/toasts.tsx'
+import { locale } from '../language/language.ts'
+import { t } from '../language/text.ts'
 import { formatAmount } from './amount.ts'
 import { NewDiscount } from './new-discount.tsx'
 import { useTierNames } from './products-query.ts'
@@ -29,21 +31,21 @@ export function DiscountsPage() {
   const [isCreating, setIsCreating] = useState(false)
   const create = (
     <Button leftSection={<IconPlus size={18} aria-hidden />} onClick={() => setIsCreating(true)}>
-      Create code
+      {t('Create code')}
     </Button>
   )
   return (
     <Page
-      title="Discounts"
-      lead="Promotion codes. Buyers type them on the payment page or follow a link."
+      title={t('Discounts')}
+      lead={t('Promotion codes. Buyers type them on the payment page or follow a link.')}
       wide
       actions={create}
     >
       <Loaded query={discounts} skeleton={<Skeleton h={320} />}>
         {(data) =>
           data.discounts.length === 0 ? (
-            <Notice icon={IconDiscount} title="No promotion codes">
-              Create one to sell for less: to everyone, or to the owners of a product.
+            <Notice icon={IconDiscount} title={t('No promotion codes')}>
+              {t('Create one to sell for less: to everyone, or to the owners of a product.')}
             </Notice>
           ) : (
             <DiscountTable discounts={data.discounts} />
@@ -59,15 +61,15 @@ function DiscountTable({ discounts }: { discounts: Discount[] }) {
   const [toDelete, setToDelete] = useState<Discount | null>(null)
   return (
     <>
-      <ScrollX label="Promotion codes">
+      <ScrollX label={t('Promotion codes')}>
         <Table highlightOnHover>
           <Table.Thead>
             <Table.Tr>
-              <Table.Th>Code</Table.Th>
-              <Table.Th ta="right">Discount</Table.Th>
-              <Table.Th visibleFrom="sm">Conditions</Table.Th>
+              <Table.Th>{t('Code')}</Table.Th>
+              <Table.Th ta="right">{t('Discount')}</Table.Th>
+              <Table.Th visibleFrom="sm">{t('Conditions')}</Table.Th>
               <Table.Th>
-                <span className="visually-hidden">Actions</span>
+                <span className="visually-hidden">{t('Actions')}</span>
               </Table.Th>
             </Table.Tr>
           </Table.Thead>
@@ -85,17 +87,17 @@ function DiscountTable({ discounts }: { discounts: Discount[] }) {
       <Confirm
         opened={toDelete !== null}
         onClose={() => setToDelete(null)}
-        title={`Delete ${toDelete?.code}?`}
-        action="Delete"
+        title={t('Delete {0}?', toDelete?.code)}
+        action={t('Delete')}
         onConfirm={async () => {
           await api.delete('/api/admin/discounts/{id}', undefined, {
             path: { id: toDelete?.id ?? '' },
           })
-          showToast('Promotion code deleted')
+          showToast(t('Promotion code deleted'))
           await reload()
         }}
       >
-        The code stops working at once. Orders that used it keep their price.
+        {t('The code stops working at once. Orders that used it keep their price.')}
       </Confirm>
     </>
   )
@@ -114,17 +116,17 @@ function DiscountRow({ discount, onDelete }: { discount: Discount; onDelete: () 
         {describeDiscount(discount)}
       </Table.Td>
       <Table.Td visibleFrom="sm" c="dimmed">
-        {conditions || 'None'}
+        {conditions || t('None')}
       </Table.Td>
       <Table.Td ta="right" className={classes.actions}>
-        <CopyIcon value={link} what={`link for ${code}`} />
+        <CopyIcon value={link} what={t('link for {0}', code)} />
         <Button
           variant="default"
           size="compact-sm"
-          aria-label={`Delete ${code}`}
+          aria-label={t('Delete {0}', code)}
           onClick={onDelete}
         >
-          Delete
+          {t('Delete')}
         </Button>
       </Table.Td>
     </Table.Tr>
@@ -142,10 +144,10 @@ function describeConditions(
   nameTier: (tier: string) => string,
 ): string {
   const conditions = [
-    tiers && `For ${new Intl.ListFormat('en').format(tiers.map(nameTier))}`,
-    owners_of && `owners of ${nameTier(owners_of)} only`,
-    redemptions_max && `at most ${formatCount(redemptions_max)} uses`,
-    until && `until ${formatTime(until)}`,
+    tiers && t('For {0}', new Intl.ListFormat(locale).format(tiers.map(nameTier))),
+    owners_of && t('owners of {0} only', nameTier(owners_of)),
+    redemptions_max && t('at most {0} uses', formatCount(redemptions_max)),
+    until && t('until {0}', formatTime(until)),
   ].filter((condition) => condition !== null)
   const text = conditions.join(', ')
   return text.slice(0, 1).toUpperCase() + text.slice(1)

@@ -13,6 +13,7 @@ import { Notice } from '../components/notice.tsx'
 import { Page } from '../components/page.tsx'
 import { ScrollX } from '../components/scroll-x.tsx'
 import { Dialog } from '../conversations/parts/dialog.tsx'
+import { t } from '../language/text.ts'
 import { formatAmount } from './amount.ts'
 import classes from './disputes.module.css'
 import { writeEvidence } from './evidence.ts'
@@ -43,16 +44,16 @@ export function DisputesPage() {
   })
   return (
     <Page
-      title="Disputes"
-      lead="Answer a dispute at the payment processor, with the evidence from here."
+      title={t('Disputes')}
+      lead={t('Answer a dispute at the payment processor, with the evidence from here.')}
       wide
       actions={
         <Choice
-          label="Disputes"
+          label={t('Disputes')}
           value={open ? 'open' : 'all'}
           choices={[
-            { value: 'all', label: 'All' },
-            { value: 'open', label: 'Open' },
+            { value: 'all', label: t('All') },
+            { value: 'open', label: t('Open|state') },
           ]}
           onChange={(value) => void navigate({ search: { open: value === 'open' || undefined } })}
         />
@@ -62,8 +63,8 @@ export function DisputesPage() {
         {({ pages }) => {
           const shown = pages.flatMap((page) => page.disputes)
           return shown.length === 0 ? (
-            <Notice icon={IconScale} title={open ? 'No open disputes' : 'No disputes'}>
-              When a buyer’s bank disputes a payment, it appears here, and you get an email.
+            <Notice icon={IconScale} title={open ? t('No open disputes') : t('No disputes')}>
+              {t('When a buyer’s bank disputes a payment, it appears here, and you get an email.')}
             </Notice>
           ) : (
             <>
@@ -85,18 +86,18 @@ type DisputeTableProps = { disputes: Dispute[]; onEvidence: (orderId: string) =>
 function DisputeTable({ disputes, onEvidence }: DisputeTableProps) {
   const nameTier = useTierNames()
   return (
-    <ScrollX label="Disputes">
+    <ScrollX label={t('Disputes')}>
       <Table highlightOnHover>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>Buyer</Table.Th>
-            <Table.Th visibleFrom="md">Product</Table.Th>
-            <Table.Th visibleFrom="md">Status</Table.Th>
-            <Table.Th visibleFrom="lg">Reason</Table.Th>
-            <Table.Th visibleFrom="md">Date</Table.Th>
-            <Table.Th ta="right">Amount</Table.Th>
+            <Table.Th>{t('Buyer')}</Table.Th>
+            <Table.Th visibleFrom="md">{t('Product')}</Table.Th>
+            <Table.Th visibleFrom="md">{t('Status')}</Table.Th>
+            <Table.Th visibleFrom="lg">{t('Reason')}</Table.Th>
+            <Table.Th visibleFrom="md">{t('Date')}</Table.Th>
+            <Table.Th ta="right">{t('Amount')}</Table.Th>
             <Table.Th>
-              <span className="visually-hidden">Evidence</span>
+              <span className="visually-hidden">{t('Evidence')}</span>
             </Table.Th>
           </Table.Tr>
         </Table.Thead>
@@ -124,8 +125,8 @@ function DisputeRow({
   nameTier: (tier: string) => string
 }) {
   const { order_id, email, kind, tier, reason, created_at, amount_cents, currency } = dispute
-  const product = tier === null ? describeCode(kind ?? 'Unknown') : nameTier(tier)
-  const buyer = email ?? 'Unknown buyer'
+  const product = tier === null ? describeCode(kind ?? t('Unknown')) : nameTier(tier)
+  const buyer = email ?? t('Unknown buyer')
   return (
     <Table.Tr>
       <Table.Td>
@@ -160,10 +161,10 @@ function DisputeRow({
           <Button
             variant="default"
             size="compact-sm"
-            aria-label={`Evidence for ${buyer}`}
+            aria-label={t('Evidence for {0}', buyer)}
             onClick={() => onEvidence(order_id)}
           >
-            Evidence
+            {t('Evidence')}
           </Button>
         )}
       </Table.Td>
@@ -184,7 +185,7 @@ function EvidenceDialog({ id, onClose }: { id: string; onClose: () => void }) {
   const nameTier = useTierNames()
   const order = useQuery(orderQuery(id))
   return (
-    <Dialog title="Evidence" onClose={onClose}>
+    <Dialog title={t('Evidence')} onClose={onClose}>
       <Loaded query={order} skeleton={<Skeleton h={180} />}>
         {(data) => {
           const text = writeEvidence(data, nameTier(data.tier))
@@ -195,7 +196,7 @@ function EvidenceDialog({ id, onClose }: { id: string; onClose: () => void }) {
                 {text}
               </pre>
               <Group justify="flex-end" mt="md">
-                <CopyText value={text}>Copy</CopyText>
+                <CopyText value={text}>{t('Copy')}</CopyText>
               </Group>
             </>
           )

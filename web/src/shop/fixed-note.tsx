@@ -1,4 +1,5 @@
 import { IconFileCode } from '@tabler/icons-react'
+import { rich } from '../language/rich.ts'
 import classes from './products.module.css'
 
 /** Why nothing can be changed here. */
@@ -7,8 +8,10 @@ export function FixedNote() {
     <p className={classes.fixed}>
       <IconFileCode size={20} aria-hidden />
       <span>
-        The file of <code>CATALOGUE</code> defines the products, so they can’t be changed here. Edit
-        the file, or remove its products to edit them here.
+        {rich(
+          'The file of {0} defines the products, so they can’t be changed here. Edit the file, or remove its products to edit them here.',
+          <code>CATALOGUE</code>,
+        )}
       </span>
     </p>
   )

@@ -5,6 +5,7 @@ import confirmClasses from '../components/confirm.module.css'
 import { FormProblem } from '../components/form-problem.tsx'
 import { showToast } from '../components/toasts.tsx'
 import { Dialog } from '../conversations/parts/dialog.tsx'
+import { t } from '../language/text.ts'
 
 type FormDialogProps = {
   title: string
@@ -46,7 +47,7 @@ export function FormDialog(dialog: FormDialogProps) {
         <FormProblem problem={run.error} />
         <div className={confirmClasses.buttons}>
           <Button variant="default" onClick={onClose}>
-            Cancel
+            {t('Cancel')}
           </Button>
           <Button
             type="submit"

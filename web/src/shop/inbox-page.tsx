@@ -8,6 +8,7 @@ import { formatAge, formatTime, plural } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Page } from '../components/page.tsx'
+import { t } from '../language/text.ts'
 import classes from './inbox.module.css'
 import { inboxQuery } from './inbox-query.ts'
 import { MessageView } from './message-view.tsx'
@@ -16,11 +17,11 @@ import { MoreRows } from './more-rows.tsx'
 const route = getRouteApi('/app/desk/shop/inbox')
 
 const SUBJECTS: Record<ContactSubject, string> = {
-  sales: 'Sales',
-  support: 'Support',
-  enterprise: 'Enterprise',
-  partnership: 'Partnership',
-  other: 'General',
+  sales: t('Sales'),
+  support: t('Support'),
+  enterprise: t('Enterprise'),
+  partnership: t('Partnership'),
+  other: t('General'),
 }
 
 export function InboxPage() {
@@ -29,16 +30,16 @@ export function InboxPage() {
   const inbox = useInfiniteQuery(inboxQuery(!closed))
   return (
     <Page
-      title="Inbox"
-      lead="Messages of the contact form."
+      title={t('Inbox')}
+      lead={t('Messages of the contact form.')}
       wide
       actions={
         <Choice
-          label="Messages"
+          label={t('Messages')}
           value={closed ? 'closed' : 'open'}
           choices={[
-            { value: 'open', label: 'Open' },
-            { value: 'closed', label: 'Closed' },
+            { value: 'open', label: t('Open|state') },
+            { value: 'closed', label: t('Closed') },
           ]}
           onChange={(value) =>
             void navigate({ search: { closed: value === 'closed' || undefined } })
@@ -73,8 +74,8 @@ export function InboxPage() {
                 {shown ? (
                   <MessageView key={shown.id} message={shown} superusers={superusers} />
                 ) : (
-                  <Notice icon={IconMail} title="No message selected">
-                    Choose a message to read and answer it.
+                  <Notice icon={IconMail} title={t('No message selected')}>
+                    {t('Choose a message to read and answer it.')}
                   </Notice>
                 )}
               </div>
@@ -88,12 +89,12 @@ export function InboxPage() {
 
 function NoMessages({ closed }: { closed: boolean }) {
   return closed ? (
-    <Notice icon={IconInbox} title="No closed messages">
-      Messages that you close are kept here.
+    <Notice icon={IconInbox} title={t('No closed messages')}>
+      {t('Messages that you close are kept here.')}
     </Notice>
   ) : (
-    <Notice icon={IconInbox} title="No open messages">
-      Messages from the contact form appear here, even when email fails.
+    <Notice icon={IconInbox} title={t('No open messages')}>
+      {t('Messages from the contact form appear here, even when email fails.')}
     </Notice>
   )
 }
@@ -130,9 +131,9 @@ function Row({ message, superusers, closed, isShown }: RowProps) {
         </span>
         <span className={classes.badges}>
           <Badge color="gray">{SUBJECTS[message.subject]}</Badge>
-          {replies.length > 0 && <Badge color="pine">Answered</Badge>}
+          {replies.length > 0 && <Badge color="pine">{t('Answered')}</Badge>}
           {assignee && <Badge color="gray">{assignee.full_name ?? assignee.email}</Badge>}
-          {message.notified_at === null && <Badge color="brass">Email not sent yet</Badge>}
+          {message.notified_at === null && <Badge color="brass">{t('Email not sent yet')}</Badge>}
         </span>
       </Link>
     </li>

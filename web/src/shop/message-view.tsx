@@ -10,6 +10,7 @@ import { FormProblem } from '../components/form-problem.tsx'
 import { formatTime } from '../components/format.ts'
 import { LinkButton, TextLink } from '../components/links.tsx'
 import { showToast } from '../components/toasts.tsx'
+import { t } from '../language/text.ts'
 import { useUser } from '../session/user.ts'
 import classes from './inbox.module.css'
 
@@ -21,7 +22,7 @@ export function MessageView({ message, superusers }: MessageViewProps) {
   const { closed } = route.useSearch()
   const { id, name, email, created_at } = message
   return (
-    <article aria-label={`Message of ${name}`} className={classes.message}>
+    <article aria-label={t('Message of {0}', name)} className={classes.message}>
       <LinkButton
         to="/shop/inbox"
         search={{ closed }}
@@ -30,7 +31,7 @@ export function MessageView({ message, superusers }: MessageViewProps) {
         leftSection={<IconArrowLeft size={18} aria-hidden />}
         className={classes.back ?? ''}
       >
-        All messages
+        {t('All messages')}
       </LinkButton>
       <header className={classes.head}>
         <div>
@@ -43,7 +44,7 @@ export function MessageView({ message, superusers }: MessageViewProps) {
             {formatTime(created_at)}
             {' · '}
             <TextLink to="/shop/orders" search={{ q: email }} inherit>
-              Orders
+              {t('Orders')}
             </TextLink>
           </p>
         </div>
@@ -53,7 +54,7 @@ export function MessageView({ message, superusers }: MessageViewProps) {
         {message.message}
       </p>
       {message.replies.map(({ id: replyId, text, author_id, created_at: at }) => (
-        <section key={replyId} aria-label="Answer" className={classes.reply}>
+        <section key={replyId} aria-label={t('Answer')} className={classes.reply}>
           <p className={classes.by}>
             {findName(superusers, author_id)} · {formatTime(at)}
           </p>
@@ -75,7 +76,7 @@ function ReplyForm({ id, email }: { id: string; email: string }) {
       api.post('/api/admin/contact-messages/{id}/reply', { message: text }, { path: { id } }),
     onSuccess: async () => {
       setText('')
-      showToast('Answer sent')
+      showToast(t('Answer sent'))
       await reload()
     },
   })
@@ -86,8 +87,11 @@ function ReplyForm({ id, email }: { id: string; email: string }) {
   return (
     <form onSubmit={submit}>
       <Textarea
-        label="Answer"
-        description={`Emailed to ${email}, followed by the message. They reply to your support address.`}
+        label={t('Answer')}
+        description={t(
+          'Emailed to {0}, followed by the message. They reply to your support address.',
+          email,
+        )}
         rows={5}
         maxLength={10_000}
         value={text}
@@ -96,7 +100,7 @@ function ReplyForm({ id, email }: { id: string; email: string }) {
       <FormProblem problem={send.error} />
       <div className={classes.send}>
         <Button type="submit" loading={send.isPending} disabled={text.trim() === ''}>
-          Send answer
+          {t('Send answer')}
         </Button>
       </div>
     </form>
@@ -113,8 +117,8 @@ function Assignee({ message: { id, assigned_to }, superusers }: MessageViewProps
   return (
     <div>
       <Select
-        label="Assigned to"
-        placeholder="Nobody"
+        label={t('Assigned to')}
+        placeholder={t('Nobody')}
         clearable
         maw="20rem"
         value={assigned_to}
@@ -122,7 +126,7 @@ function Assignee({ message: { id, assigned_to }, superusers }: MessageViewProps
         onChange={(userId) => assign.mutate(userId)}
         data={superusers.map((one) => ({
           value: one.id,
-          label: one.id === me.id ? 'You' : (one.full_name ?? one.email),
+          label: one.id === me.id ? t('You') : (one.full_name ?? one.email),
         }))}
       />
       <FormProblem problem={assign.error} />
@@ -137,7 +141,7 @@ function CloseButton({ message: { id, closed_at } }: { message: ContactMessage }
     mutationFn: () =>
       api.post('/api/admin/contact-messages/{id}/close', { closed: !isClosed }, { path: { id } }),
     onSuccess: async () => {
-      showToast(isClosed ? 'Message opened again' : 'Message closed')
+      showToast(isClosed ? t('Message opened again') : t('Message closed'))
       await navigate({ search: ({ closed }) => ({ closed }), resetScroll: false })
       await reload()
     },
@@ -152,7 +156,7 @@ function CloseButton({ message: { id, closed_at } }: { message: ContactMessage }
         }
         onClick={() => close.mutate()}
       >
-        {isClosed ? 'Open again' : 'Close'}
+        {isClosed ? t('Open again') : t('Close')}
       </Button>
       <FormProblem problem={close.error} />
     </div>
@@ -161,7 +165,7 @@ function CloseButton({ message: { id, closed_at } }: { message: ContactMessage }
 
 function findName(superusers: Superuser[], id: string | null): string {
   const author = superusers.find((one) => one.id === id)
-  return author?.full_name ?? author?.email ?? 'A former superuser'
+  return author?.full_name ?? author?.email ?? t('A former superuser')
 }
 
 function reload(): Promise<void> {

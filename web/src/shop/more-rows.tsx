@@ -1,4 +1,5 @@
 import { Button, Group, Text } from '@mantine/core'
+import { t } from '../language/text.ts'
 
 type MoreRowsProps = {
   /** `3 orders`, as far as they have loaded. */
@@ -12,7 +13,7 @@ export function MoreRows({ loaded, query }: MoreRowsProps) {
     <Group justify="space-between" mt="md">
       <Text c="dimmed" size="sm" role="status">
         {loaded}
-        {query.hasNextPage ? ' so far' : ' in total'}
+        {query.hasNextPage ? t(' so far') : t(' in total')}
       </Text>
       {query.hasNextPage && (
         <Button
@@ -20,7 +21,7 @@ export function MoreRows({ loaded, query }: MoreRowsProps) {
           loading={query.isFetchingNextPage}
           onClick={() => void query.fetchNextPage()}
         >
-          Show more
+          {t('Show more')}
         </Button>
       )}
     </Group>

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { inMinorUnits } from '#platform/money.ts'
 import { api } from '../api/client.ts'
+import { t } from '../language/text.ts'
 import { FormDialog } from './form-dialog.tsx'
 import { productsQuery } from './products-query.ts'
 
@@ -29,16 +30,16 @@ export function NewDiscount({ onClose, onCreated }: NewDiscountProps) {
   }
   return (
     <FormDialog
-      title="Create promotion code"
-      action="Create code"
-      done="Promotion code created"
+      title={t('Create promotion code')}
+      action={t('Create code')}
+      done={t('Promotion code created')}
       onClose={onClose}
       onSubmit={create}
     >
       <Stack gap="sm">
         <TextInput
-          label="Code"
-          description="Letters, digits, - and _. Buyers may type it in any case."
+          label={t('Code')}
+          description={t('Letters, digits, - and _. Buyers may type it in any case.')}
           pattern="[A-Za-z0-9_\-]{3,50}"
           minLength={3}
           maxLength={50}
@@ -49,7 +50,7 @@ export function NewDiscount({ onClose, onCreated }: NewDiscountProps) {
         />
         <Group grow align="flex-end" wrap="nowrap">
           <NumberInput
-            label="Discount"
+            label={t('Discount')}
             min={0.01}
             {...(isPercent && { max: 100 })}
             decimalScale={2}
@@ -60,7 +61,7 @@ export function NewDiscount({ onClose, onCreated }: NewDiscountProps) {
             onChange={(value) => set({ value })}
           />
           <Select
-            aria-label="Unit of the discount"
+            aria-label={t('Unit of the discount')}
             data={UNITS}
             allowDeselect={false}
             value={form.unit}
@@ -68,8 +69,8 @@ export function NewDiscount({ onClose, onCreated }: NewDiscountProps) {
           />
         </Group>
         <Checkbox.Group
-          label="Products"
-          description="None chosen: all. A code for some products works as a link only."
+          label={t('Products')}
+          description={t('None chosen: all. A code for some products works as a link only.')}
           value={form.tiers}
           onChange={(tiers) => set({ tiers })}
         >
@@ -82,9 +83,9 @@ export function NewDiscount({ onClose, onCreated }: NewDiscountProps) {
           </Group>
         </Checkbox.Group>
         <Select
-          label="Only for owners of"
-          description="The code then works as a link, after the sign-in."
-          placeholder="Everyone"
+          label={t('Only for owners of')}
+          description={t('The code then works as a link, after the sign-in.')}
+          placeholder={t('Everyone')}
           clearable
           value={form.ownersOf}
           onChange={(ownersOf) => set({ ownersOf })}
@@ -92,8 +93,8 @@ export function NewDiscount({ onClose, onCreated }: NewDiscountProps) {
         />
         <Group grow align="flex-start">
           <NumberInput
-            label="Most uses"
-            placeholder="No limit"
+            label={t('Most uses')}
+            placeholder={t('No limit')}
             min={1}
             max={1_000_000}
             allowDecimal={false}
@@ -103,7 +104,7 @@ export function NewDiscount({ onClose, onCreated }: NewDiscountProps) {
           />
           <TextInput
             type="datetime-local"
-            label="Until"
+            label={t('Until')}
             value={form.until}
             onChange={(event) => set({ until: event.currentTarget.value })}
           />
@@ -114,7 +115,7 @@ export function NewDiscount({ onClose, onCreated }: NewDiscountProps) {
 }
 
 const UNITS = [
-  { value: 'percent', label: 'Percent' },
+  { value: 'percent', label: t('Percent') },
   ...['usd', 'eur', 'gbp', 'chf', 'jpy'].map((value) => ({ value, label: value.toUpperCase() })),
 ]
 

@@ -17,6 +17,7 @@ import { Menu, type MenuGroups } from '../components/menu.tsx'
 import { useReturnFocus } from '../components/return-focus.ts'
 import { showToast } from '../components/toasts.tsx'
 import { IconButton } from '../conversations/parts/icon-button.tsx'
+import { t } from '../language/text.ts'
 import { ExtendDialog, MachinesDialog, RevokeDialog } from './order-dialogs.tsx'
 import classes from './order-page.module.css'
 import { hasEnded } from './order-status.tsx'
@@ -35,15 +36,15 @@ type DialogName = keyof typeof DIALOGS
 const AT_ONCE = {
   resend: {
     address: '/api/admin/purchases/{id}/resend',
-    done: 'License key emailed',
+    done: t('License key emailed'),
   },
   reset: {
     address: '/api/admin/purchases/{id}/reset-downloads',
-    done: 'Downloads reset',
+    done: t('Downloads reset'),
   },
   restore: {
     address: '/api/admin/purchases/{id}/restore',
-    done: 'Order restored',
+    done: t('Order restored'),
   },
 } as const
 
@@ -72,7 +73,7 @@ export function OrderActions({ order }: { order: OrderDetail }) {
       >
         {canRefund && (
           <Button variant="default" onClick={() => setOpened('refund')}>
-            Refund
+            {t('Refund')}
           </Button>
         )}
         {order.status === 'revoked' && (
@@ -82,13 +83,18 @@ export function OrderActions({ order }: { order: OrderDetail }) {
             loading={change.isPending}
             onClick={() => change.mutate('restore')}
           >
-            Restore
+            {t('Restore')}
           </Button>
         )}
         <Menu
-          label="More actions"
+          label={t('More actions')}
           button={(target) => (
-            <IconButton {...target} label="More actions" data-tip-side="below" data-tip-align="end">
+            <IconButton
+              {...target}
+              label={t('More actions')}
+              data-tip-side="below"
+              data-tip-align="end"
+            >
               <IconDots size={20} aria-hidden />
             </IconButton>
           )}
@@ -118,24 +124,24 @@ function listItems(
   return [
     [
       live && {
-        label: 'Email the key again',
+        label: t('Email the key again'),
         icon: IconMail,
         onSelect: () => change('resend'),
       },
-      { label: 'Reset downloads', icon: IconDownload, onSelect: () => change('reset') },
+      { label: t('Reset downloads'), icon: IconDownload, onSelect: () => change('reset') },
     ],
     [
       entitled_until !== null && {
-        label: 'Extend updates',
+        label: t('Extend updates'),
         icon: IconCalendarPlus,
         onSelect: () => open('extend'),
       },
       {
-        label: 'Change machine limit',
+        label: t('Change machine limit'),
         icon: IconDeviceDesktop,
         onSelect: () => open('machines'),
       },
     ],
-    [live && { label: 'Revoke', icon: IconBan, onSelect: () => open('revoke') }],
+    [live && { label: t('Revoke'), icon: IconBan, onSelect: () => open('revoke') }],
   ]
 }

@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { api } from '../api/client.ts'
 import type { OrderDetail } from '../api/types.ts'
 import { formatDay } from '../components/format.ts'
+import { t } from '../language/text.ts'
 import { FormDialog } from './form-dialog.tsx'
 import { storeOrder } from './orders-query.ts'
 
@@ -24,16 +25,16 @@ export function ExtendDialog({ order, onClose }: OrderDialogProps) {
     )
   return (
     <FormDialog
-      title="Extend updates"
-      action="Extend"
-      done="Updates extended"
+      title={t('Extend updates')}
+      action={t('Extend')}
+      done={t('Updates extended')}
       onClose={onClose}
       onSubmit={run}
     >
       <TextInput
         type="date"
-        label="Updates until"
-        description={`Now until ${formatDay(entitled_until ?? '')}. Days end at midnight UTC.`}
+        label={t('Updates until')}
+        description={t('Now until {0}. Days end at midnight UTC.', formatDay(entitled_until ?? ''))}
         min={formatDateField(end)}
         value={day}
         onChange={(event) => setDay(event.currentTarget.value)}
@@ -55,15 +56,15 @@ export function MachinesDialog({ order, onClose }: OrderDialogProps) {
     )
   return (
     <FormDialog
-      title="Change machine limit"
-      action="Save"
-      done="Machine limit changed"
+      title={t('Change machine limit')}
+      action={t('Save')}
+      done={t('Machine limit changed')}
       onClose={onClose}
       onSubmit={run}
     >
       <NumberInput
-        label="Machines"
-        description="Empty: the limit of the product. Active machines stay active."
+        label={t('Machines')}
+        description={t('Empty: the limit of the product. Active machines stay active.')}
         min={0}
         max={100_000}
         allowDecimal={false}
@@ -82,17 +83,18 @@ export function RevokeDialog({ order, onClose }: OrderDialogProps) {
     )
   return (
     <FormDialog
-      title="Revoke this order?"
-      action="Revoke"
-      done="Order revoked"
+      title={t('Revoke this order?')}
+      action={t('Revoke')}
+      done={t('Order revoked')}
       isDangerous
       onClose={onClose}
       onSubmit={run}
     >
       <Stack gap="sm">
         <Text>
-          The license key and the downloads stop working, and the buyer gets an email. The payment
-          is not refunded. You can restore the order.
+          {t(
+            'The license key and the downloads stop working, and the buyer gets an email. The payment is not refunded. You can restore the order.',
+          )}
         </Text>
         <ReasonField value={reason} onChange={setReason} />
       </Stack>
@@ -109,8 +111,8 @@ export function ReasonField({
 }) {
   return (
     <TextInput
-      label="Reason"
-      description="For the audit log; the buyer doesn’t see it"
+      label={t('Reason')}
+      description={t('For the audit log; the buyer doesn’t see it')}
       value={value}
       onChange={(event) => onChange(event.currentTarget.value)}
       maxLength={500}

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router'
 import type { OrderDetail } from '../api/types.ts'
 import { formatDay, formatTime } from '../components/format.ts'
 import { TextLink } from '../components/links.tsx'
+import { t } from '../language/text.ts'
 import { formatAmount } from './amount.ts'
 import { CopiedFact, Fact, Panel } from './facts.tsx'
 import { OrderMachines } from './order-machines.tsx'
@@ -25,21 +26,21 @@ function Payment({ order }: { order: OrderDetail }) {
   const { id, amount_cents, tax_cents, refunded_cents, currency, payment_ref } = order
   const { fee_cents, fee_currency } = order
   return (
-    <Panel title="Payment">
+    <Panel title={t('Payment')}>
       <dl>
-        <Fact label="Paid">{formatAmount(amount_cents, currency)}</Fact>
-        {tax_cents > 0 && <Fact label="Tax in it">{formatAmount(tax_cents, currency)}</Fact>}
+        <Fact label={t('Paid')}>{formatAmount(amount_cents, currency)}</Fact>
+        {tax_cents > 0 && <Fact label={t('Tax in it')}>{formatAmount(tax_cents, currency)}</Fact>}
         {refunded_cents > 0 && (
           <>
-            <Fact label="Refunded">{formatAmount(refunded_cents, currency)}</Fact>
-            <Fact label="Left">{formatAmount(amount_cents - refunded_cents, currency)}</Fact>
+            <Fact label={t('Refunded')}>{formatAmount(refunded_cents, currency)}</Fact>
+            <Fact label={t('Left')}>{formatAmount(amount_cents - refunded_cents, currency)}</Fact>
           </>
         )}
         {fee_cents !== null && fee_currency !== null && (
-          <Fact label="Fee">{formatAmount(fee_cents, fee_currency)}</Fact>
+          <Fact label={t('Fee')}>{formatAmount(fee_cents, fee_currency)}</Fact>
         )}
-        <CopiedFact label="Order" value={id} />
-        <CopiedFact label="Payment" value={payment_ref} />
+        <CopiedFact label={t('Order')} value={id} />
+        <CopiedFact label={t('Payment')} value={payment_ref} />
       </dl>
     </Panel>
   )
@@ -48,20 +49,20 @@ function Payment({ order }: { order: OrderDetail }) {
 function License({ order }: { order: OrderDetail }) {
   const { license_key_masked, machines, activations_limit, entitled_until } = order
   return (
-    <Panel title="License">
+    <Panel title={t('License')}>
       <dl>
-        <Fact label="Key">
+        <Fact label={t('Key')}>
           <span className="mono">{license_key_masked}</span>
         </Fact>
-        <Fact label="Downloads">
-          {order.download_count} of {order.max_downloads}
+        <Fact label={t('Downloads')}>
+          {t('{0} of {1}', order.download_count, order.max_downloads)}
         </Fact>
-        <Fact label="Machines">
+        <Fact label={t('Machines')}>
           {machines.length}
-          {activations_limit !== null && ` of ${activations_limit}, set for this buyer`}
+          {activations_limit !== null && t(' of {0}, set for this buyer', activations_limit)}
         </Fact>
-        <Fact label="Updates">
-          {entitled_until === null ? 'Never end' : `Until ${formatDay(entitled_until)}`}
+        <Fact label={t('Updates')}>
+          {entitled_until === null ? t('Never end') : t('Until {0}', formatDay(entitled_until))}
         </Fact>
       </dl>
     </Panel>
@@ -71,17 +72,17 @@ function License({ order }: { order: OrderDetail }) {
 function Buyer({ order: { user_id, email, waiver } }: { order: OrderDetail }) {
   return (
     <Panel
-      title="Buyer"
+      title={t('Buyer')}
       aside={
         email && (
           <TextLink to="/shop/orders" search={{ q: email }} size="sm">
-            All orders
+            {t('All orders')}
           </TextLink>
         )
       }
     >
       <dl>
-        <Fact label="Email">
+        <Fact label={t('Email')}>
           {user_id && email ? (
             <TextLink to="/customers/$id" params={{ id: user_id }} size="sm">
               {email}
@@ -91,12 +92,12 @@ function Buyer({ order: { user_id, email, waiver } }: { order: OrderDetail }) {
               {email}
             </TextLink>
           ) : (
-            'Deleted account'
+            t('Deleted account')
           )}
         </Fact>
-        {user_id && <CopiedFact label="User" value={user_id} />}
-        <Fact label="Waiver">
-          {waiver ? `${formatTime(waiver.at)}, text of ${waiver.version}` : 'None'}
+        {user_id && <CopiedFact label={t('User')} value={user_id} />}
+        <Fact label={t('Waiver')}>
+          {waiver ? t('{0}, text of {1}', formatTime(waiver.at), waiver.version) : t('None')}
         </Fact>
       </dl>
     </Panel>
@@ -107,7 +108,7 @@ function Buyer({ order: { user_id, email, waiver } }: { order: OrderDetail }) {
 function Chain({ order }: { order: OrderDetail }) {
   const nameTier = useTierNames()
   return (
-    <Panel title="Orders with this key">
+    <Panel title={t('Orders with this key')}>
       <ul className={classes.chain}>
         {order.chain.map(({ id, tier, amount_cents, currency, created_at, status }) => (
           <li key={id}>

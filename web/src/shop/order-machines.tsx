@@ -5,6 +5,8 @@ import type { OrderDetail } from '../api/types.ts'
 import { Confirm } from '../components/confirm.tsx'
 import { formatDay } from '../components/format.ts'
 import { showToast } from '../components/toasts.tsx'
+import { rich } from '../language/rich.ts'
+import { t } from '../language/text.ts'
 import { Panel } from './facts.tsx'
 import classes from './order-page.module.css'
 import { storeOrder } from './orders-query.ts'
@@ -21,24 +23,28 @@ export function OrderMachines({ order }: { order: OrderDetail }) {
         path,
       }),
     )
-    showToast('Machine released')
+    showToast(t('Machine released'))
   }
   return (
-    <Panel title="Machines">
+    <Panel title={t('Machines')}>
       <ul className={classes.chain}>
         {order.machines.map((machine) => (
           <li key={machine.id}>
             <span>
-              {nameMachine(machine)}
-              {machine.platform && `, ${machine.platform}`}, seen {formatDay(machine.last_seen_at)}
+              {rich(
+                '{0}{1}, seen {2}',
+                nameMachine(machine),
+                machine.platform && `, ${machine.platform}`,
+                formatDay(machine.last_seen_at),
+              )}
             </span>
             <Button
               variant="default"
               size="xs"
-              aria-label={`Release ${nameMachine(machine)}`}
+              aria-label={t('Release {0}', nameMachine(machine))}
               onClick={() => setReleased(machine)}
             >
-              Release
+              {t('Release')}
             </Button>
           </li>
         ))}
@@ -47,16 +53,17 @@ export function OrderMachines({ order }: { order: OrderDetail }) {
         <Confirm
           opened
           onClose={() => setReleased(null)}
-          title={`Release ${nameMachine(released)}?`}
-          action="Release"
+          title={t('Release {0}?', nameMachine(released))}
+          action={t('Release')}
           onConfirm={() => release(released)}
         >
-          The license ends on this machine, and the buyer can activate another one. It does not
-          count towards the machines that they can release themselves.
+          {t(
+            'The license ends on this machine, and the buyer can activate another one. It does not count towards the machines that they can release themselves.',
+          )}
         </Confirm>
       )}
     </Panel>
   )
 }
 
-const nameMachine = ({ name }: Machine) => name ?? 'Unnamed machine'
+const nameMachine = ({ name }: Machine) => name ?? t('Unnamed machine')

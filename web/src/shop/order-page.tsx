@@ -9,6 +9,7 @@ import { LinkButton } from '../components/links.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Page } from '../components/page.tsx'
+import { t } from '../language/text.ts'
 import { formatAmount } from './amount.ts'
 import { OrderActions } from './order-actions.tsx'
 import { OrderFacts } from './order-facts.tsx'
@@ -28,10 +29,10 @@ export function OrderPage() {
       <Notice
         order={1}
         icon={IconReceiptOff}
-        title="No such order"
-        action={<LinkButton to="/shop/orders">Go to orders</LinkButton>}
+        title={t('No such order')}
+        action={<LinkButton to="/shop/orders">{t('Go to orders')}</LinkButton>}
       >
-        Check the order number.
+        {t('Check the order number.')}
       </Notice>
     )
   }
@@ -47,11 +48,11 @@ function Order({ order }: { order: OrderDetail }) {
   const { email, tier, amount_cents, currency, created_at, status } = order
   return (
     <Page
-      title={`${nameTier(tier)} for ${email ?? 'a deleted account'}`}
+      title={t('{0} for {1}', nameTier(tier), email ?? t('a deleted account'))}
       lead={
         <span className={classes.lead}>
           <OrderStatusBadge status={status} />
-          {formatAmount(amount_cents, currency)} on {formatTime(created_at)}
+          {t('{0} on {1}', formatAmount(amount_cents, currency), formatTime(created_at))}
         </span>
       }
       wide

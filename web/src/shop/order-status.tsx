@@ -1,16 +1,17 @@
 import { Badge } from '@mantine/core'
 import type { Order } from '../api/types.ts'
+import { t } from '../language/text.ts'
 
 export type OrderStatus = Order['status']
 
 export const STATUSES: Record<OrderStatus, { name: string; color: string }> = {
-  completed: { name: 'Completed', color: 'pine' },
-  expired: { name: 'Downloads used up', color: 'gray' },
-  upgraded: { name: 'Replaced', color: 'gray' },
-  disputed: { name: 'Disputed', color: 'brass' },
-  refunded: { name: 'Refunded', color: 'gray' },
-  withdrawn: { name: 'Withdrawn', color: 'gray' },
-  revoked: { name: 'Revoked', color: 'red' },
+  completed: { name: t('Completed'), color: 'pine' },
+  expired: { name: t('Downloads used up'), color: 'gray' },
+  upgraded: { name: t('Replaced'), color: 'gray' },
+  disputed: { name: t('Disputed'), color: 'brass' },
+  refunded: { name: t('Refunded'), color: 'gray' },
+  withdrawn: { name: t('Withdrawn'), color: 'gray' },
+  revoked: { name: t('Revoked'), color: 'red' },
 }
 
 export function OrderStatusBadge({ status }: { status: OrderStatus }) {

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import type { Order } from '../api/types.ts'
 import { formatAge, formatDay, formatTime } from '../components/format.ts'
 import { ScrollX } from '../components/scroll-x.tsx'
+import { t } from '../language/text.ts'
 import { formatAmount } from './amount.ts'
 import { OrderStatusBadge } from './order-status.tsx'
 import { useTierNames } from './products-query.ts'
@@ -12,18 +13,18 @@ import classes from './table.module.css'
 export function OrderTable({ orders }: { orders: Order[] }) {
   const nameTier = useTierNames()
   return (
-    <ScrollX label="Orders">
+    <ScrollX label={t('Orders')}>
       <Table highlightOnHover>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>Buyer</Table.Th>
-            <Table.Th visibleFrom="md">Product</Table.Th>
-            <Table.Th visibleFrom="md">Status</Table.Th>
-            <Table.Th visibleFrom="md">Date</Table.Th>
+            <Table.Th>{t('Buyer')}</Table.Th>
+            <Table.Th visibleFrom="md">{t('Product')}</Table.Th>
+            <Table.Th visibleFrom="md">{t('Status')}</Table.Th>
+            <Table.Th visibleFrom="md">{t('Date')}</Table.Th>
             <Table.Th visibleFrom="lg" ta="right">
-              Downloads
+              {t('Downloads')}
             </Table.Th>
-            <Table.Th ta="right">Amount</Table.Th>
+            <Table.Th ta="right">{t('Amount')}</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -42,7 +43,7 @@ function OrderRow({ order, product }: { order: Order; product: string }) {
     <Table.Tr>
       <Table.Td>
         <Link to="/shop/orders/$id" params={{ id }} className={classes.open}>
-          {email ?? 'Deleted account'}
+          {email ?? t('Deleted account')}
         </Link>
         <Group gap="2px 8px" mt={2} hiddenFrom="md">
           <Text size="sm">{product}</Text>
@@ -60,7 +61,7 @@ function OrderRow({ order, product }: { order: Order; product: string }) {
         {formatTime(created_at)}
       </Table.Td>
       <Table.Td visibleFrom="lg" ta="right">
-        {download_count} of {max_downloads}
+        {t('{0} of {1}', download_count, max_downloads)}
       </Table.Td>
       <Table.Td ta="right" className={classes.whole}>
         <Amount order={order} />
@@ -76,7 +77,7 @@ function Amount({ order }: { order: Order }) {
       {formatAmount(amount_cents, currency)}
       {refunded_cents > 0 && refunded_cents < amount_cents && (
         <Text c="dimmed" size="xs" component="div">
-          {formatAmount(refunded_cents, currency)} refunded
+          {t('{0} refunded', formatAmount(refunded_cents, currency))}
         </Text>
       )}
     </>

@@ -9,6 +9,7 @@ import {
 } from '@tabler/icons-react'
 import type { OrderDetail } from '../api/types.ts'
 import { formatAge, formatTime } from '../components/format.ts'
+import { t } from '../language/text.ts'
 import classes from './order-timeline.module.css'
 import { useTierNames } from './products-query.ts'
 import { listOrderEvents, type OrderEvent } from './timeline.ts'
@@ -27,7 +28,7 @@ export function OrderTimeline({ order }: { order: OrderDetail }) {
   return (
     <section aria-labelledby="timeline">
       <h2 id="timeline" className={classes.title}>
-        Timeline
+        {t('Timeline')}
       </h2>
       <ol className={classes.events}>
         {listOrderEvents(order, nameTier).map(({ at, kind, title, details }) => {

@@ -8,6 +8,7 @@ import { plural } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Page } from '../components/page.tsx'
+import { t } from '../language/text.ts'
 import { MoreRows } from './more-rows.tsx'
 import { type OrderStatus, STATUSES } from './order-status.tsx'
 import { OrderTable } from './order-table.tsx'
@@ -26,8 +27,8 @@ export function OrdersPage() {
   const isFiltered = Object.values(filters).some((value) => value !== undefined)
   return (
     <Page
-      title="Orders"
-      lead="Every purchase, newest first."
+      title={t('Orders')}
+      lead={t('Every purchase, newest first.')}
       wide
       actions={
         <Button
@@ -36,13 +37,13 @@ export function OrdersPage() {
           loading={download.isPending}
           onClick={() => download.mutate()}
         >
-          Export CSV
+          {t('Export CSV')}
         </Button>
       }
     >
       <FormProblem problem={download.error} />
       <Filters filters={filters} />
-      <section aria-label="All orders">
+      <section aria-label={t('All orders')}>
         <Loaded query={orders} skeleton={<Skeleton h={420} />}>
           {({ pages }) => {
             const shown = pages.flatMap(({ purchases }) => purchases)
@@ -62,13 +63,14 @@ export function OrdersPage() {
 
 function NoOrders({ isFiltered }: { isFiltered: boolean }) {
   return isFiltered ? (
-    <Notice icon={IconReceipt} title="No orders match these filters">
-      Search by the whole order number, payment or license key, or by a part of the buyer’s email
-      address or name.
+    <Notice icon={IconReceipt} title={t('No orders match these filters')}>
+      {t(
+        'Search by the whole order number, payment or license key, or by a part of the buyer’s email address or name.',
+      )}
     </Notice>
   ) : (
-    <Notice icon={IconReceipt} title="No orders yet">
-      A purchase appears here as soon as it is paid.
+    <Notice icon={IconReceipt} title={t('No orders yet')}>
+      {t('A purchase appears here as soon as it is paid.')}
     </Notice>
   )
 }
@@ -88,16 +90,16 @@ function Filters({ filters }: { filters: OrderFilters }) {
       <TextInput
         type="search"
         flex="1 1 18rem"
-        aria-label="Search orders"
-        placeholder="Email, name, order number, payment or license key"
+        aria-label={t('Search orders')}
+        placeholder={t('Email, name, order number, payment or license key')}
         leftSection={<IconSearch size={18} aria-hidden />}
         maxLength={254}
         defaultValue={filters.q ?? ''}
         onChange={({ currentTarget: { value } }) => search(value)}
       />
       <Select
-        aria-label="Product"
-        placeholder="Any product"
+        aria-label={t('Product')}
+        placeholder={t('Any product')}
         clearable
         w={{ base: 'calc(50% - 6px)', xs: 170 }}
         value={filters.product ?? null}
@@ -105,8 +107,8 @@ function Filters({ filters }: { filters: OrderFilters }) {
         data={products.data?.products.map(({ tier, name }) => ({ value: tier, label: name })) ?? []}
       />
       <Select
-        aria-label="Status"
-        placeholder="Any status"
+        aria-label={t('Status')}
+        placeholder={t('Any status')}
         clearable
         w={{ base: 'calc(50% - 6px)', xs: 170 }}
         value={filters.status ?? null}

@@ -1,5 +1,6 @@
 import { ActionIcon, Button, Textarea, TextInput } from '@mantine/core'
 import { IconPlus, IconTrash } from '@tabler/icons-react'
+import { t } from '../language/text.ts'
 import { createPair, type Pair } from './product-fields.ts'
 import classes from './products.module.css'
 
@@ -37,7 +38,7 @@ export function PairList({ title, labels, add, isLong, pairs, error, onChange }:
             onChange={(event) => change(id, { right: event.currentTarget.value })}
           />
           <ActionIcon
-            aria-label={`Remove row ${at + 1} of ${title}`}
+            aria-label={t('Remove row {0} of {1}', at + 1, title)}
             onClick={() => onChange(pairs.filter((pair) => pair.id !== id))}
           >
             <IconTrash size={18} aria-hidden />

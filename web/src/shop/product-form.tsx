@@ -8,6 +8,7 @@ import type { StoreProduct } from '../api/types.ts'
 import { Confirm } from '../components/confirm.tsx'
 import { FormProblem } from '../components/form-problem.tsx'
 import { showToast } from '../components/toasts.tsx'
+import { t } from '../language/text.ts'
 import {
   formatFields,
   NEW_PRODUCT,
@@ -45,7 +46,7 @@ export function ProductForm({ product, others, isFixed }: ProductFormProps) {
             { path: { tier } },
           ),
     onSuccess: async (saved) => {
-      showToast(isNew ? 'Product created' : 'Product saved')
+      showToast(isNew ? t('Product created') : t('Product saved'))
       setFields(formatFields(saved))
       await reloadProducts()
       await navigate({ to: '/shop/products/$tier', params: { tier } })
@@ -59,7 +60,7 @@ export function ProductForm({ product, others, isFixed }: ProductFormProps) {
   const sections = { fields, set, errors }
   return (
     <div className={classes.columns}>
-      <form onSubmit={submit} aria-label="Product">
+      <form onSubmit={submit} aria-label={t('Product')}>
         <fieldset disabled={isFixed} className={classes.form}>
           <SaleSection {...sections} tier={tier} onTier={product === null ? setOwnTier : null} />
           <LicenseSection {...sections} others={others} />
@@ -68,7 +69,7 @@ export function ProductForm({ product, others, isFixed }: ProductFormProps) {
           {!isFixed && (
             <div className={classes.buttons}>
               <Button type="submit" loading={save.isPending}>
-                {product === null ? 'Create product' : isNew ? 'Sell again' : 'Save'}
+                {product === null ? t('Create product') : isNew ? t('Sell again') : t('Save')}
               </Button>
               {product?.retired_at === null && <RetireButton product={product} />}
             </div>
@@ -85,21 +86,22 @@ function RetireButton({ product: { tier, name } }: { product: StoreProduct }) {
   return (
     <>
       <Button variant="default" onClick={() => setIsAsked(true)}>
-        End the sale
+        {t('End the sale')}
       </Button>
       <Confirm
         opened={isAsked}
         onClose={() => setIsAsked(false)}
-        title={`End the sale of ${name}?`}
-        action="End the sale"
+        title={t('End the sale of {0}?', name)}
+        action={t('End the sale')}
         onConfirm={async () => {
           await api.delete('/api/admin/products/{tier}', undefined, { path: { tier } })
-          showToast('Product no longer sold')
+          showToast(t('Product no longer sold'))
           await reloadProducts()
         }}
       >
-        It leaves the shop. Its buyers keep their licenses, downloads and updates. You can sell it
-        again.
+        {t(
+          'It leaves the shop. Its buyers keep their licenses, downloads and updates. You can sell it again.',
+        )}
       </Confirm>
     </>
   )

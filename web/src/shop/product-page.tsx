@@ -6,6 +6,7 @@ import { LinkButton } from '../components/links.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Page } from '../components/page.tsx'
+import { t } from '../language/text.ts'
 import { FixedNote } from './fixed-note.tsx'
 import { ProductForm } from './product-form.tsx'
 import { productsQuery } from './products-query.ts'
@@ -25,10 +26,10 @@ export function ProductPage() {
             <Notice
               order={1}
               icon={IconPackageOff}
-              title="No such product"
-              action={<LinkButton to="/shop/products">Go to products</LinkButton>}
+              title={t('No such product')}
+              action={<LinkButton to="/shop/products">{t('Go to products')}</LinkButton>}
             >
-              It may have another tier.
+              {t('It may have another tier.')}
             </Notice>
           )
         }
@@ -46,7 +47,7 @@ export function ProductPage() {
                   target="_blank"
                   rightSection={<IconExternalLink size={16} aria-hidden />}
                 >
-                  View in the shop
+                  {t('View in the shop')}
                 </Button>
               )
             }

@@ -1,4 +1,5 @@
 import { IconCheck } from '@tabler/icons-react'
+import { t } from '../language/text.ts'
 import { Markdown } from '../markdown/markdown.tsx'
 import { formatPrice } from './amount.ts'
 import { type ProductFields, readLines } from './product-fields.ts'
@@ -9,10 +10,10 @@ export function ProductPreview({ fields }: { fields: ProductFields }) {
   const { name, includes, features, description } = fields
   const isEmpty = name.trim() === ''
   return (
-    <section aria-label="Preview" className={classes.preview}>
-      <p className={classes.label}>Preview</p>
+    <section aria-label={t('Preview')} className={classes.preview}>
+      <p className={classes.label}>{t('Preview')}</p>
       <div className={classes.card}>
-        <h2 dir="auto">{isEmpty ? 'Name of the product' : name}</h2>
+        <h2 dir="auto">{isEmpty ? t('Name of the product') : name}</h2>
         <p className={classes.price}>{describePrice(fields)}</p>
         <p className={classes.terms}>
           {[describeUpdates(fields), describeMachines(fields)].join(', ')}
@@ -40,11 +41,13 @@ function describePrice({ price, currency }: ProductFields): string {
 }
 
 function describeUpdates({ updatesMonths }: ProductFields): string {
-  if (updatesMonths.trim() === '') return 'Updates for good'
-  return Number(updatesMonths) === 1 ? '1 month of updates' : `${updatesMonths} months of updates`
+  if (updatesMonths.trim() === '') return t('Updates for good')
+  return Number(updatesMonths) === 1
+    ? t('1 month of updates')
+    : t('{0} months of updates', updatesMonths)
 }
 
 function describeMachines({ machines }: ProductFields): string {
-  if (machines.trim() === '') return 'any number of machines'
-  return Number(machines) === 1 ? '1 machine' : `${machines} machines`
+  if (machines.trim() === '') return t('any number of machines')
+  return Number(machines) === 1 ? '1 machine' : t('{0} machines', machines)
 }

@@ -1,6 +1,7 @@
 import { Textarea, TextInput } from '@mantine/core'
 import { type ReactNode, useId } from 'react'
 import type { StoreProduct } from '../api/types.ts'
+import { t } from '../language/text.ts'
 import { PairList } from './pair-list.tsx'
 import type { ProductFields } from './product-fields.ts'
 import classes from './products.module.css'
@@ -22,20 +23,26 @@ type SaleSectionProps = SectionProps & {
 export function SaleSection({ fields, set, errors, tier, onTier }: SaleSectionProps) {
   const text = bindTexts({ fields, set, errors })
   return (
-    <Section title="Sale">
-      <TextInput label="Name" required withAsterisk={false} maxLength={200} {...text('name')} />
+    <Section title={t('Sale')}>
+      <TextInput
+        label={t('Name')}
+        required
+        withAsterisk={false}
+        maxLength={200}
+        {...text('name')}
+      />
       <div className={classes.pair}>
         <TextInput
-          label="Price"
+          label={t('Price')}
           inputMode="decimal"
           pattern="\d+(\.\d+)?"
-          title="A number, as 49 or 49.90"
+          title={t('A number, as 49 or 49.90')}
           required
           withAsterisk={false}
           {...text('price')}
         />
         <TextInput
-          label="Currency"
+          label={t('Currency')}
           minLength={3}
           maxLength={3}
           required
@@ -46,8 +53,8 @@ export function SaleSection({ fields, set, errors, tier, onTier }: SaleSectionPr
       <div className={classes.pair}>
         {onTier && (
           <TextInput
-            label="Tier"
-            description="In links and folders; never changes"
+            label={t('Tier')}
+            description={t('In links and folders; never changes')}
             required
             withAsterisk={false}
             maxLength={64}
@@ -57,29 +64,29 @@ export function SaleSection({ fields, set, errors, tier, onTier }: SaleSectionPr
           />
         )}
         <TextInput
-          label="Address"
-          description="Its page: /products/…"
+          label={t('Address')}
+          description={t('Its page: /products/…')}
           placeholder={tier.toLowerCase().replaceAll('_', '-')}
           maxLength={64}
           {...text('slug')}
         />
       </div>
       <TextInput
-        label="Includes"
-        placeholder="Everything in Basic"
+        label={t('Includes')}
+        placeholder={t('Everything in Basic')}
         maxLength={200}
         {...text('includes')}
       />
       <Textarea
-        label="Features"
-        description="One per line"
+        label={t('Features')}
+        description={t('One per line')}
         autosize
         minRows={3}
         {...text('features')}
       />
       <Textarea
-        label="Description"
-        description="Markdown, on the product’s page"
+        label={t('Description')}
+        description={t('Markdown, on the product’s page')}
         autosize
         minRows={4}
         {...text('description')}
@@ -95,19 +102,19 @@ export function LicenseSection({
   others,
 }: SectionProps & { others: StoreProduct[] }) {
   const text = bindTexts({ fields, set, errors })
-  const count = { inputMode: 'numeric', pattern: '\\d*', title: 'A whole number' } as const
+  const count = { inputMode: 'numeric', pattern: '\\d*', title: t('A whole number') } as const
   return (
-    <Section title="License">
+    <Section title={t('License')}>
       <div className={classes.pair}>
         <TextInput
-          label="Months of updates"
-          description="Empty: updates never end"
+          label={t('Months of updates')}
+          description={t('Empty: updates never end')}
           {...count}
           {...text('updatesMonths', 'updates_months')}
         />
         <TextInput
-          label="Price of a renewal"
-          description="Empty: no renewals"
+          label={t('Price of a renewal')}
+          description={t('Empty: no renewals')}
           inputMode="decimal"
           pattern="\d+(\.\d+)?"
           {...text('renewalPrice', 'renewal_price')}
@@ -115,14 +122,14 @@ export function LicenseSection({
       </div>
       <div className={classes.pair}>
         <TextInput
-          label="Machines"
-          description="Empty: no limit"
+          label={t('Machines')}
+          description={t('Empty: no limit')}
           {...count}
           {...text('machines', 'activations_max')}
         />
         <TextInput
-          label="Machines released per month"
-          description="By the buyer"
+          label={t('Machines released per month')}
+          description={t('By the buyer')}
           required
           withAsterisk={false}
           {...count}
@@ -148,44 +155,50 @@ export function PageSection({ fields, set, errors }: SectionProps) {
     error: findError(errors, field),
   })
   return (
-    <Section title="Product page and tax" isOptional>
+    <Section title={t('Product page and tax')} isOptional>
       <PairList
-        title="Pictures"
-        labels={['Address of the picture', 'What it shows']}
-        add="Add picture"
+        title={t('Pictures')}
+        labels={[t('Address of the picture'), t('What it shows')]}
+        add={t('Add picture')}
         {...pairs('gallery')}
       />
       <PairList
-        title="Comparison with the other products"
-        labels={['Row', 'Text, or yes or no']}
-        add="Add row"
+        title={t('Comparison with the other products')}
+        labels={[t('Row'), t('Text, or yes or no')]}
+        add={t('Add row')}
         {...pairs('comparison')}
       />
       <PairList
-        title="Questions and answers"
-        labels={['Question', 'Answer']}
-        add="Add question"
+        title={t('Questions and answers')}
+        labels={[t('Question'), t('Answer')]}
+        add={t('Add question')}
         isLong
         {...pairs('faq')}
       />
-      <Textarea label="Terms" description="Markdown" autosize minRows={2} {...text('terms')} />
       <Textarea
-        label="Changelog"
-        description="Markdown, before the notes of the releases"
+        label={t('Terms')}
+        description={t('Markdown')}
+        autosize
+        minRows={2}
+        {...text('terms')}
+      />
+      <Textarea
+        label={t('Changelog')}
+        description={t('Markdown, before the notes of the releases')}
         autosize
         minRows={2}
         {...text('changelog')}
       />
       <Textarea
-        label="Pictures on the payment page"
-        description="Addresses, one per line"
+        label={t('Pictures on the payment page')}
+        description={t('Addresses, one per line')}
         autosize
         minRows={1}
         {...text('images')}
       />
       <TextInput
-        label="Tax code"
-        description="Of the payment processor"
+        label={t('Tax code')}
+        description={t('Of the payment processor')}
         placeholder="txcd_10202000"
         maxLength={200}
         {...text('taxCode', 'tax_code')}

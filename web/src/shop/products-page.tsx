@@ -9,6 +9,7 @@ import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Page } from '../components/page.tsx'
 import { ScrollX } from '../components/scroll-x.tsx'
+import { t } from '../language/text.ts'
 import { formatPrice } from './amount.ts'
 import { FixedNote } from './fixed-note.tsx'
 import { moveUp, productsQuery } from './products-query.ts'
@@ -18,13 +19,13 @@ export function ProductsPage() {
   const products = useQuery(productsQuery)
   return (
     <Page
-      title="Products"
-      lead="What the shop sells. Each tier is a product with its own price and files."
+      title={t('Products')}
+      lead={t('What the shop sells. Each tier is a product with its own price and files.')}
       wide
       actions={
         products.data?.is_fixed === false && (
           <LinkButton to="/shop/products/new" leftSection={<IconPlus size={18} aria-hidden />}>
-            New product
+            {t('New product')}
           </LinkButton>
         )
       }
@@ -34,8 +35,8 @@ export function ProductsPage() {
           <>
             {data.is_fixed && <FixedNote />}
             {data.products.length === 0 ? (
-              <Notice icon={IconPackage} title="No products">
-                Create the first one. It is for sale as soon as it has a published release.
+              <Notice icon={IconPackage} title={t('No products')}>
+                {t('Create the first one. It is for sale as soon as it has a published release.')}
               </Notice>
             ) : (
               <ProductTable products={data.products} isFixed={data.is_fixed} />
@@ -52,16 +53,16 @@ function ProductTable({ products, isFixed }: { products: StoreProduct[]; isFixed
   return (
     <>
       <FormProblem problem={move.error} />
-      <ScrollX label="Products">
+      <ScrollX label={t('Products')}>
         <Table highlightOnHover>
           <Table.Thead>
             <Table.Tr>
-              <Table.Th>Name</Table.Th>
-              <Table.Th visibleFrom="sm">Tier</Table.Th>
-              <Table.Th visibleFrom="sm">Updates</Table.Th>
-              <Table.Th>Status</Table.Th>
-              <Table.Th ta="right">Price</Table.Th>
-              {!isFixed && <Table.Th aria-label="Order" />}
+              <Table.Th>{t('Name')}</Table.Th>
+              <Table.Th visibleFrom="sm">{t('Tier')}</Table.Th>
+              <Table.Th visibleFrom="sm">{t('Updates')}</Table.Th>
+              <Table.Th>{t('Status')}</Table.Th>
+              <Table.Th ta="right">{t('Price')}</Table.Th>
+              {!isFixed && <Table.Th aria-label={t('Order')} />}
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
@@ -92,8 +93,8 @@ function ProductTable({ products, isFixed }: { products: StoreProduct[]; isFixed
                   <Table.Td ta="right" className={tableClasses.actions}>
                     {product.retired_at === null && at > 0 && (
                       <ActionIcon
-                        aria-label={`Move ${product.name} up`}
-                        title="Move up"
+                        aria-label={t('Move {0} up', product.name)}
+                        title={t('Move up')}
                         loading={move.isPending && move.variables === product}
                         onClick={() => move.mutate(product)}
                       >
@@ -113,12 +114,12 @@ function ProductTable({ products, isFixed }: { products: StoreProduct[]; isFixed
 
 /** The shop shows a product without a published release as "Coming soon". */
 function ProductStatus({ product }: { product: StoreProduct }) {
-  if (product.retired_at !== null) return <Badge color="gray">Retired</Badge>
-  if (!product.is_for_sale) return <Badge color="brass">Coming soon</Badge>
-  return <Badge color="pine">Listed</Badge>
+  if (product.retired_at !== null) return <Badge color="gray">{t('Retired')}</Badge>
+  if (!product.is_for_sale) return <Badge color="brass">{t('Coming soon')}</Badge>
+  return <Badge color="pine">{t('Listed')}</Badge>
 }
 
 function describeUpdates({ updates_months }: StoreProduct): string {
-  if (updates_months === null) return 'Never end'
-  return updates_months === 1 ? '1 month' : `${updates_months} months`
+  if (updates_months === null) return t('Never end')
+  return updates_months === 1 ? '1 month' : t('{0} months', updates_months)
 }

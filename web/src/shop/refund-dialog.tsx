@@ -2,6 +2,7 @@ import { NumberInput, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { decimalsMax, inMinorUnits, inUnits } from '#platform/money.ts'
 import { api } from '../api/client.ts'
+import { t } from '../language/text.ts'
 import { formatAmount } from './amount.ts'
 import { FormDialog } from './form-dialog.tsx'
 import { type OrderDialogProps, ReasonField } from './order-dialogs.tsx'
@@ -15,8 +16,8 @@ export function RefundDialog({ order, onClose }: OrderDialogProps) {
       currency={currency}
       leftCents={amount_cents - refunded_cents}
       effects={{
-        whole: 'The license key and the downloads stop working, and the buyer gets an email.',
-        part: 'The license stays valid, and the buyer gets an email.',
+        whole: t('The license key and the downloads stop working, and the buyer gets an email.'),
+        part: t('The license stays valid, and the buyer gets an email.'),
       }}
       onClose={onClose}
       onRefund={async (body) =>
@@ -43,17 +44,17 @@ export function RefundForm({ currency, leftCents, effects, onClose, onRefund }: 
   const isWhole = cents >= leftCents
   return (
     <FormDialog
-      title="Refund"
-      action={`Refund ${formatAmount(cents, currency)}`}
-      done={`${formatAmount(cents, currency)} refunded`}
+      title={t('Refund')}
+      action={t('Refund {0}', formatAmount(cents, currency))}
+      done={t('{0} refunded', formatAmount(cents, currency))}
       isDangerous
       onClose={onClose}
       onSubmit={() => onRefund({ reason, ...(isWhole ? {} : { amount: cents }) })}
     >
       <Stack gap="sm">
         <NumberInput
-          label={`Amount in ${currency.toUpperCase()}`}
-          description={`Up to ${formatAmount(leftCents, currency)}`}
+          label={t('Amount in {0}', currency.toUpperCase())}
+          description={t('Up to {0}', formatAmount(leftCents, currency))}
           min={inUnits(1, currency)}
           max={inUnits(leftCents, currency)}
           decimalScale={decimalsMax(currency)}

@@ -7,15 +7,16 @@ import { Confirm } from '../components/confirm.tsx'
 import { FormProblem } from '../components/form-problem.tsx'
 import { formatBytes, formatTime, plural } from '../components/format.ts'
 import { showToast } from '../components/toasts.tsx'
+import { t } from '../language/text.ts'
 import { Markdown } from '../markdown/markdown.tsx'
 import { FormDialog } from './form-dialog.tsx'
 import classes from './releases.module.css'
 import { reloadReleases } from './releases-query.ts'
 
 const STATUSES: Record<StoreRelease['status'], { name: string; color: string }> = {
-  draft: { name: 'Draft', color: 'brass' },
-  published: { name: 'Published', color: 'pine' },
-  withdrawn: { name: 'Withdrawn', color: 'gray' },
+  draft: { name: t('Draft'), color: 'brass' },
+  published: { name: t('Published'), color: 'pine' },
+  withdrawn: { name: t('Withdrawn'), color: 'gray' },
 }
 
 type ReleaseProps = { tier: string; release: StoreRelease }
@@ -24,12 +25,12 @@ export function ReleaseRow({ tier, release }: ReleaseProps) {
   const { version, status, notes, left_out, is_complete } = release
   const { name, color } = STATUSES[status]
   return (
-    <li aria-label={`Release ${version}`} className={classes.release}>
+    <li aria-label={t('Release {0}', version)} className={classes.release}>
       <div className={classes.head}>
         <div>
           <div className={classes.name}>
             <span className={classes.version}>{version}</span>
-            <Badge color={color}>{is_complete ? name : 'Not complete'}</Badge>
+            <Badge color={color}>{is_complete ? name : t('Not complete')}</Badge>
           </div>
           <div className={classes.state}>{describe(release)}</div>
         </div>
@@ -38,7 +39,7 @@ export function ReleaseRow({ tier, release }: ReleaseProps) {
       <div className={classes.more}>
         {left_out.length > 0 && (
           <details className={classes.left}>
-            <summary>{plural(left_out.length, 'file')} left out</summary>
+            <summary>{t('{0} left out', plural(left_out.length, 'file'))}</summary>
             <ul>
               {left_out.map(({ path, reason }) => (
                 <li key={path}>
@@ -50,7 +51,7 @@ export function ReleaseRow({ tier, release }: ReleaseProps) {
         )}
         {notes.trim() !== '' && (
           <details className={classes.left}>
-            <summary>What is new</summary>
+            <summary>{t('What is new')}</summary>
             <Markdown text={notes} />
           </details>
         )}
@@ -65,16 +66,16 @@ function describe(release: StoreRelease): string {
     describeTime(release),
     file_count !== null && plural(file_count, 'file'),
     size_bytes !== null && formatBytes(size_bytes),
-    !is_uploaded && 'not an upload',
+    !is_uploaded && t('not an upload'),
   ]
     .filter(Boolean)
     .join(' · ')
 }
 
 function describeTime({ published_at, withdrawn_at, created_at }: StoreRelease): string | null {
-  if (withdrawn_at !== null) return `Withdrawn ${formatTime(withdrawn_at)}`
-  if (published_at !== null) return `Published ${formatTime(published_at)}`
-  return created_at && `Uploaded ${formatTime(created_at)}`
+  if (withdrawn_at !== null) return t('Withdrawn {0}', formatTime(withdrawn_at))
+  if (published_at !== null) return t('Published {0}', formatTime(published_at))
+  return created_at && t('Uploaded {0}', formatTime(created_at))
 }
 
 type Question = 'withdraw' | 'delete' | 'notes' | null
@@ -88,7 +89,7 @@ function Actions({ tier, release }: ReleaseProps) {
     mutationFn: () =>
       api.post('/api/admin/products/{tier}/releases/{version}/publish', undefined, { path }),
     onSuccess: async () => {
-      showToast(`${version} published`)
+      showToast(t('{0} published', version))
       await reloadReleases(tier)
     },
   })
@@ -101,20 +102,20 @@ function Actions({ tier, release }: ReleaseProps) {
             loading={publish.isPending}
             onClick={() => publish.mutate()}
           >
-            {status === 'withdrawn' ? 'Publish again' : 'Publish'}
+            {status === 'withdrawn' ? t('Publish again') : t('Publish')}
           </Button>
         )}
         <Button variant="default" onClick={() => setQuestion('notes')}>
-          Edit notes
+          {t('Edit notes')}
         </Button>
         {status === 'published' && (
           <Button variant="default" onClick={() => setQuestion('withdraw')}>
-            Withdraw
+            {t('Withdraw')}
           </Button>
         )}
         {status === 'draft' && (
           <Button variant="default" onClick={() => setQuestion('delete')}>
-            Delete
+            {t('Delete')}
           </Button>
         )}
       </div>
@@ -123,30 +124,32 @@ function Actions({ tier, release }: ReleaseProps) {
       <Confirm
         opened={question === 'withdraw'}
         onClose={close}
-        title={`Withdraw ${version}?`}
-        action="Withdraw"
+        title={t('Withdraw {0}?', version)}
+        action={t('Withdraw')}
         onConfirm={async () => {
           await api.post('/api/admin/products/{tier}/releases/{version}/withdraw', undefined, {
             path,
           })
-          showToast(`${version} withdrawn`)
+          showToast(t('{0} withdrawn', version))
           await reloadReleases(tier)
         }}
       >
-        All downloads of it stop, and buyers get the release before. You can publish it again.
+        {t(
+          'All downloads of it stop, and buyers get the release before. You can publish it again.',
+        )}
       </Confirm>
       <Confirm
         opened={question === 'delete'}
         onClose={close}
-        title={`Delete the draft ${version}?`}
-        action="Delete"
+        title={t('Delete the draft {0}?', version)}
+        action={t('Delete')}
         onConfirm={async () => {
           await api.delete('/api/admin/products/{tier}/releases/{version}', undefined, { path })
-          showToast('Draft deleted')
+          showToast(t('Draft deleted'))
           await reloadReleases(tier)
         }}
       >
-        Its files are deleted.
+        {t('Its files are deleted.')}
       </Confirm>
     </div>
   )
@@ -157,9 +160,9 @@ function NotesDialog({ tier, release, onClose }: ReleaseProps & { onClose: () =>
   const [notes, setNotes] = useState(release.notes)
   return (
     <FormDialog
-      title={`Notes of ${version}`}
-      action="Save"
-      done="Notes saved"
+      title={t('Notes of {0}', version)}
+      action={t('Save')}
+      done={t('Notes saved')}
       onClose={onClose}
       onSubmit={async () => {
         await api.patch(
@@ -171,8 +174,8 @@ function NotesDialog({ tier, release, onClose }: ReleaseProps & { onClose: () =>
       }}
     >
       <Textarea
-        label="What is new"
-        description="Markdown, for the changelog"
+        label={t('What is new')}
+        description={t('Markdown, for the changelog')}
         autosize
         minRows={6}
         maxRows={16}

@@ -5,6 +5,7 @@ import { type DragEvent, type FormEvent, useEffect, useRef, useState } from 'rea
 import { FormProblem } from '../components/form-problem.tsx'
 import { formatBytes } from '../components/format.ts'
 import { showToast } from '../components/toasts.tsx'
+import { t } from '../language/text.ts'
 import { uploadRelease } from './release-file.ts'
 import { suggestVersion } from './release-version.ts'
 import classes from './releases.module.css'
@@ -33,20 +34,20 @@ export function ReleaseUpload({ tier }: { tier: string }) {
       onDragLeave={() => setIsOver(false)}
       onDrop={drop}
     >
-      <span>Drop a ZIP with the files of a new version here.</span>
+      <span>{t('Drop a ZIP with the files of a new version here.')}</span>
       <Button
         variant="default"
         leftSection={<IconUpload size={18} aria-hidden />}
         onClick={() => picker.current?.click()}
       >
-        Choose ZIP
+        {t('Choose ZIP')}
       </Button>
       <input
         ref={picker}
         type="file"
         accept=".zip,application/zip"
         hidden
-        aria-label="ZIP of the release"
+        aria-label={t('ZIP of the release')}
         onChange={(event) => setFile(event.currentTarget.files?.[0] ?? null)}
       />
     </div>
@@ -73,7 +74,7 @@ function UploadForm({ tier, file, onClose }: UploadFormProps) {
     },
     onSettled: () => reloadReleases(tier),
     onSuccess: () => {
-      showToast(`Draft of ${version} uploaded`)
+      showToast(t('Draft of {0} uploaded', version))
       onClose()
     },
   })
@@ -83,12 +84,12 @@ function UploadForm({ tier, file, onClose }: UploadFormProps) {
     upload.mutate()
   }
   return (
-    <form onSubmit={submit} aria-label="New release" className={classes.upload}>
+    <form onSubmit={submit} aria-label={t('New release')} className={classes.upload}>
       <p>
         <b>{file.name}</b> {formatBytes(file.size)}
       </p>
       <TextInput
-        label="Version"
+        label={t('Version')}
         placeholder="1.0.0"
         maxLength={64}
         required
@@ -97,8 +98,8 @@ function UploadForm({ tier, file, onClose }: UploadFormProps) {
         onChange={(event) => setVersion(event.currentTarget.value)}
       />
       <Textarea
-        label="What is new"
-        description="Markdown, for the changelog"
+        label={t('What is new')}
+        description={t('Markdown, for the changelog')}
         autosize
         minRows={3}
         maxLength={50_000}
@@ -107,19 +108,23 @@ function UploadForm({ tier, file, onClose }: UploadFormProps) {
       />
       {upload.isPending && (
         <div role="status">
-          <Progress value={sent * 100} animated={sent === 1} aria-label={`${file.name}, sent`} />
+          <Progress
+            value={sent * 100}
+            animated={sent === 1}
+            aria-label={t('{0}, sent', file.name)}
+          />
           <span className={classes.state}>
-            {sent < 1 ? `${Math.round(sent * 100)} % sent` : 'Checking the files…'}
+            {sent < 1 ? t('{0} % sent', Math.round(sent * 100)) : t('Checking the files…')}
           </span>
         </div>
       )}
       <FormProblem problem={upload.error} />
       <div className={classes.buttons}>
         <Button type="submit" loading={upload.isPending}>
-          Upload draft
+          {t('Upload draft')}
         </Button>
         <Button variant="default" onClick={onClose}>
-          Cancel
+          {t('Cancel')}
         </Button>
       </div>
     </form>

@@ -1,6 +1,7 @@
 import { Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Loaded } from '../components/loaded.tsx'
+import { t } from '../language/text.ts'
 import { ReleaseRow } from './release-row.tsx'
 import { ReleaseUpload } from './release-upload.tsx'
 import classes from './releases.module.css'
@@ -11,13 +12,13 @@ export function Releases({ tier }: { tier: string }) {
   const releases = useQuery(releasesQuery(tier))
   return (
     <section aria-labelledby="releases" className={classes.section}>
-      <h2 id="releases">Releases</h2>
+      <h2 id="releases">{t('Releases')}</h2>
       <ReleaseUpload tier={tier} />
       <Loaded query={releases} skeleton={<Skeleton h={120} />}>
         {(data) =>
           data.releases.length === 0 ? (
             <p className={classes.none}>
-              No releases yet. The product is for sale once one is published.
+              {t('No releases yet. The product is for sale once one is published.')}
             </p>
           ) : (
             <ul className={classes.list}>

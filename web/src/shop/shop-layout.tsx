@@ -3,35 +3,36 @@ import { Link, Outlet } from '@tanstack/react-router'
 import { LinkButton } from '../components/links.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Page } from '../components/page.tsx'
+import { t } from '../language/text.ts'
 import { useUser } from '../session/user.ts'
 import classes from './shop-layout.module.css'
 
 const SECTIONS = [
-  { to: '/shop/orders', label: 'Orders' },
-  { to: '/shop/products', label: 'Products' },
-  { to: '/shop/discounts', label: 'Discounts' },
-  { to: '/shop/inbox', label: 'Inbox' },
-  { to: '/shop/disputes', label: 'Disputes' },
+  { to: '/shop/orders', label: t('Orders') },
+  { to: '/shop/products', label: t('Products') },
+  { to: '/shop/discounts', label: t('Discounts') },
+  { to: '/shop/inbox', label: t('Inbox') },
+  { to: '/shop/disputes', label: t('Disputes') },
 ] as const
 
 /** The seller's desk: its sections, for superusers. */
 export function ShopLayout() {
   if (!useUser().is_superuser) {
     return (
-      <Page title="Shop">
+      <Page title={t('Shop')}>
         <Notice
           icon={IconLock}
-          title="For superusers only"
-          action={<LinkButton to="/dashboard">Go to dashboard</LinkButton>}
+          title={t('For superusers only')}
+          action={<LinkButton to="/dashboard">{t('Go to dashboard')}</LinkButton>}
         >
-          Your account does not have access to this page.
+          {t('Your account does not have access to this page.')}
         </Notice>
       </Page>
     )
   }
   return (
     <>
-      <nav aria-label="Shop" className={classes.sections}>
+      <nav aria-label={t('Shop')} className={classes.sections}>
         {SECTIONS.map(({ to, label }) => (
           <Link
             key={to}

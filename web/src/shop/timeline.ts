@@ -1,7 +1,9 @@
 /** The events of an order: its money, its deliveries and its entries of the audit log. */
+
 import type { OrderDetail } from '../api/types.ts'
 import { describeDevice } from '../components/device.ts'
 import { formatDay } from '../components/format.ts'
+import { t, translate } from '../language/text.ts'
 import { formatAmount } from './amount.ts'
 
 export type OrderEvent = {
@@ -22,32 +24,34 @@ export function listOrderEvents(order: OrderDetail, nameTier: NameTier): OrderEv
     describeSale(order, nameTier),
     ...(order.waiver
       ? [
-          event(order.waiver.at, 'paid', 'Agreed to immediate delivery', [
-            `Text of ${order.waiver.version}`,
+          event(order.waiver.at, 'paid', t('Agreed to immediate delivery'), [
+            t('Text of {0}', order.waiver.version),
           ]),
         ]
       : []),
     ...order.downloads.map(describeDownload),
     ...order.machines.map((machine) =>
-      event(machine.activated_at, 'delivered', `Activated on ${machine.name ?? 'a machine'}`, [
-        machine.platform,
-        machine.version && `Version ${machine.version}`,
-      ]),
+      event(
+        machine.activated_at,
+        'delivered',
+        t('Activated on {0}', machine.name ?? t('a machine')),
+        [machine.platform, machine.version && t('Version {0}', machine.version)],
+      ),
     ),
     ...order.refunds.map((refund) => describeRefund(refund, takeChange(unclaimed, refund))),
     ...order.disputes.map((dispute) =>
       event(
         dispute.created_at,
         'dispute',
-        `Disputed ${formatAmount(dispute.amount_cents, dispute.currency)}`,
+        t('Disputed {0}', formatAmount(dispute.amount_cents, dispute.currency)),
         [
           describeCode(dispute.status),
-          dispute.reason && `Reason: ${describeCode(dispute.reason).toLowerCase()}`,
+          dispute.reason && t('Reason: {0}', describeCode(dispute.reason).toLowerCase()),
         ],
       ),
     ),
     ...(order.withdrawn_at
-      ? [event(order.withdrawn_at, 'ended', 'Buyer withdrew from the contract', [])]
+      ? [event(order.withdrawn_at, 'ended', t('Buyer withdrew from the contract'), [])]
       : []),
     ...order.changes.flatMap(describeChange),
   ]
@@ -57,7 +61,7 @@ export function listOrderEvents(order: OrderDetail, nameTier: NameTier): OrderEv
 /** `needs_response` as `Needs response`. */
 export function describeCode(code: string): string {
   const words = code.replaceAll('_', ' ')
-  return words.slice(0, 1).toUpperCase() + words.slice(1)
+  return translate(words.slice(0, 1).toUpperCase() + words.slice(1))
 }
 
 function describeSale(
@@ -66,16 +70,18 @@ function describeSale(
 ) {
   const from = chain.find(({ id }) => id === from_id)
   const amount =
-    amount_cents === 0 ? 'Bought for free' : `Paid ${formatAmount(amount_cents, currency)}`
+    amount_cents === 0 ? t('Bought for free') : t('Paid {0}', formatAmount(amount_cents, currency))
   if (from === undefined) return event(created_at, 'paid', amount, [])
   const purpose =
-    from.tier === tier ? 'for another period of updates' : `to upgrade from ${nameTier(from.tier)}`
+    from.tier === tier
+      ? t('for another period of updates')
+      : t('to upgrade from {0}', nameTier(from.tier))
   return event(created_at, 'paid', `${amount} ${purpose}`, [])
 }
 
 function describeDownload(download: OrderDetail['downloads'][number]): OrderEvent {
   const { version, ip_address, country, user_agent, downloaded_at } = download
-  return event(downloaded_at, 'delivered', `Downloaded ${version}`, [
+  return event(downloaded_at, 'delivered', t('Downloaded {0}', version), [
     ip_address,
     country,
     describeDevice(user_agent),
@@ -87,7 +93,7 @@ function describeRefund(
   by: Change | undefined,
 ): OrderEvent {
   const { amount_cents, currency, status, created_at } = refund
-  return event(created_at, 'refund', `Refunded ${formatAmount(amount_cents, currency)}`, [
+  return event(created_at, 'refund', t('Refunded {0}', formatAmount(amount_cents, currency)), [
     status !== 'succeeded' && describeCode(status),
     readText(by, 'reason'),
     by?.actor_email,
@@ -111,23 +117,25 @@ function describeChange(change: Change): OrderEvent[] {
 function nameChange({ action, data }: Change): string | null {
   switch (action) {
     case 'purchase.resent':
-      return 'License key emailed again'
+      return t('License key emailed again')
     case 'purchase.downloads_reset':
-      return 'Downloads reset'
+      return t('Downloads reset')
     case 'purchase.extended':
-      return `Updates extended to ${formatDay(String(data?.to))}`
+      return t('Updates extended to {0}', formatDay(String(data?.to)))
     case 'purchase.activations_set':
       return data?.to == null
-        ? 'Machine limit returned to the product’s'
-        : `Machine limit set to ${String(data.to)}`
+        ? t('Machine limit returned to the product’s')
+        : t('Machine limit set to {0}', String(data.to))
     case 'purchase.machine_released':
-      return 'Machine released'
+      return t('Machine released')
     case 'purchase.revoked':
-      return data?.by === 'superuser' ? 'Revoked' : `License ended by the ${String(data?.by)}`
+      return data?.by === 'superuser'
+        ? t('Revoked')
+        : t('License ended by the {0}', String(data?.by))
     case 'purchase.restored':
-      return data?.by === 'superuser' ? 'Restored' : 'License works again'
+      return data?.by === 'superuser' ? t('Restored') : t('License works again')
     case 'license.rotated':
-      return 'License key replaced'
+      return t('License key replaced')
     default:
       return null
   }

@@ -1,5 +1,6 @@
 import { NativeSelect, TextInput } from '@mantine/core'
 import type { StoreProduct } from '../api/types.ts'
+import { t } from '../language/text.ts'
 import type { UpgradeField } from './product-fields.ts'
 import classes from './products.module.css'
 
@@ -21,7 +22,7 @@ export function UpgradeFields({ upgrades, currency, others, error, onChange }: U
   if (tiers.size === 0) return null
   return (
     <fieldset className={classes.pairs}>
-      <legend>Owners of other products upgrade</legend>
+      <legend>{t('Owners of other products upgrade')}</legend>
       {[...tiers].map((tier) => {
         const name = names.get(tier) ?? tier
         const price = upgrades.find((one) => one.tier === tier)?.price ?? ''
@@ -29,12 +30,12 @@ export function UpgradeFields({ upgrades, currency, others, error, onChange }: U
         return (
           <div key={tier} className={classes.row}>
             <NativeSelect
-              aria-label={`From ${name}`}
+              aria-label={t('From {0}', name)}
               value={kind}
               data={[
-                { value: '', label: `From ${name}: no` },
-                { value: 'difference', label: `From ${name}: for the difference` },
-                { value: 'fixed', label: `From ${name}: for a fixed price` },
+                { value: '', label: t('From {0}: no', name) },
+                { value: 'difference', label: t('From {0}: for the difference', name) },
+                { value: 'fixed', label: t('From {0}: for a fixed price', name) },
               ]}
               onChange={(event) => {
                 const { value } = event.currentTarget
@@ -43,7 +44,7 @@ export function UpgradeFields({ upgrades, currency, others, error, onChange }: U
             />
             {kind === 'fixed' && (
               <TextInput
-                aria-label={`Price of the upgrade from ${name} in ${currency.toUpperCase()}`}
+                aria-label={t('Price of the upgrade from {0} in {1}', name, currency.toUpperCase())}
                 inputMode="decimal"
                 pattern="\d+(\.\d+)?"
                 required

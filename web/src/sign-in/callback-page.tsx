@@ -3,6 +3,7 @@ import { IconInfoCircle } from '@tabler/icons-react'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { AuthPage } from '../components/auth-page.tsx'
+import { t } from '../language/text.ts'
 import { session } from '../session/browser-session.ts'
 import { parseReturnPath } from '../session/return-path.ts'
 import { acceptProviderTokens } from '../session/sign-in.ts'
@@ -40,20 +41,22 @@ export function CallbackPage() {
 
   if (refusal !== null) {
     return (
-      <AuthPage title="Couldn’t sign in" lead="You are still signed in to your account.">
+      <AuthPage title={t('Couldn’t sign in')} lead={t('You are still signed in to your account.')}>
         <Stack>
           <Alert color="brass" role="alert" icon={<IconInfoCircle size={20} aria-hidden />}>
             {describeCallbackError(refusal)}
           </Alert>
-          <Button onClick={() => navigate({ href: returnTo, replace: true })}>Continue</Button>
+          <Button onClick={() => navigate({ href: returnTo, replace: true })}>
+            {t('Continue')}
+          </Button>
         </Stack>
       </AuthPage>
     )
   }
   return (
-    <AuthPage title="Signing you in">
+    <AuthPage title={t('Signing you in')}>
       <Center>
-        <Loader aria-label="Signing you in" />
+        <Loader aria-label={t('Signing you in')} />
       </Center>
     </AuthPage>
   )

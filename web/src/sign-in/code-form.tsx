@@ -3,6 +3,7 @@ import { useForm } from '@mantine/form'
 import { useMutation } from '@tanstack/react-query'
 import type { Token } from '../api/types.ts'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
+import { t } from '../language/text.ts'
 
 type CodeFormProps = {
   /** Repeats the first factor with the code. */
@@ -15,7 +16,7 @@ type CodeFormProps = {
 export function CodeForm({ prove, onToken, onBack }: CodeFormProps) {
   const form = useForm({
     initialValues: { code: '' },
-    validate: { code: (code) => (code.trim() ? null : 'Enter the code') },
+    validate: { code: (code) => (code.trim() ? null : t('Enter the code')) },
   })
   const send = useMutation({
     mutationFn: (code: string) => prove(code.trim()),
@@ -28,7 +29,7 @@ export function CodeForm({ prove, onToken, onBack }: CodeFormProps) {
       <Stack>
         <FormProblem problem={send.error} fields={['code']} />
         <TextInput
-          label="Code"
+          label={t('Code')}
           autoComplete="one-time-code"
           data-autofocus
           autoFocus
@@ -38,10 +39,10 @@ export function CodeForm({ prove, onToken, onBack }: CodeFormProps) {
           {...form.getInputProps('code')}
         />
         <Button type="submit" loading={send.isPending}>
-          Continue
+          {t('Continue')}
         </Button>
         <Button variant="subtle" color="gray" onClick={onBack}>
-          Start over
+          {t('Start over')}
         </Button>
       </Stack>
     </form>

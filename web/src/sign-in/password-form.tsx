@@ -6,6 +6,7 @@ import { ApiProblem } from '../api/problem.ts'
 import type { Token } from '../api/types.ts'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 import { TextLink } from '../components/links.tsx'
+import { t } from '../language/text.ts'
 
 type PasswordFormProps = {
   onToken: (pair: Token) => void
@@ -16,8 +17,8 @@ export function PasswordForm({ onToken, onCodeNeeded }: PasswordFormProps) {
   const form = useForm({
     initialValues: { email: '', password: '' },
     validate: {
-      email: (email) => (email.trim() ? null : 'Enter your email address'),
-      password: (password) => (password ? null : 'Enter your password'),
+      email: (email) => (email.trim() ? null : t('Enter your email address')),
+      password: (password) => (password ? null : t('Enter your password')),
     },
   })
   const signIn = useMutation({
@@ -38,7 +39,7 @@ export function PasswordForm({ onToken, onCodeNeeded }: PasswordFormProps) {
           fields={Object.keys(form.values)}
         />
         <TextInput
-          label="Email"
+          label={t('Email')}
           type="email"
           autoComplete="username webauthn"
           required
@@ -46,7 +47,7 @@ export function PasswordForm({ onToken, onCodeNeeded }: PasswordFormProps) {
           {...form.getInputProps('email')}
         />
         <PasswordInput
-          label="Password"
+          label={t('Password')}
           autoComplete="current-password"
           required
           withAsterisk={false}
@@ -54,11 +55,11 @@ export function PasswordForm({ onToken, onCodeNeeded }: PasswordFormProps) {
         />
         <Group justify="flex-end" mt={-8}>
           <TextLink to="/forgot-password" size="sm" py={12} underline="hover">
-            Forgot your password?
+            {t('Forgot your password?')}
           </TextLink>
         </Group>
         <Button type="submit" loading={signIn.isPending} fullWidth>
-          Sign in
+          {t('Sign in')}
         </Button>
       </Stack>
     </form>

@@ -9,6 +9,8 @@ import type { Token } from '../api/types.ts'
 import { AuthPage } from '../components/auth-page.tsx'
 import { TextLink } from '../components/links.tsx'
 import { SandboxMail } from '../components/sandbox-mail.tsx'
+import { rich } from '../language/rich.ts'
+import { t } from '../language/text.ts'
 import { session } from '../session/browser-session.ts'
 import { parseReturnPath } from '../session/return-path.ts'
 import { acceptProviderTokens, beginSession } from '../session/sign-in.ts'
@@ -52,8 +54,8 @@ export function SignInPage() {
   if (step.kind !== 'password') {
     return (
       <AuthPage
-        title="Two-factor code"
-        lead="Enter the six digits from your authenticator app, or one of your recovery codes."
+        title={t('Two-factor code')}
+        lead={t('Enter the six digits from your authenticator app, or one of your recovery codes.')}
       >
         {step.kind === 'code' ? (
           <CodeForm
@@ -83,14 +85,16 @@ export function SignInPage() {
 
   return (
     <AuthPage
-      title="Welcome back"
+      title={t('Welcome back')}
       footer={
         <Stack gap={6}>
           <span>
-            New here?{' '}
-            <TextLink to="/register" search={{ redirect }}>
-              Create an account
-            </TextLink>
+            {rich(
+              'New here? {0}',
+              <TextLink to="/register" search={{ redirect }}>
+                {t('Create an account')}
+              </TextLink>,
+            )}
           </span>
           <SandboxMail />
         </Stack>
@@ -104,7 +108,7 @@ export function SignInPage() {
         )}
         {redirect && !error && (
           <Alert color="pine" icon={<IconInfoCircle size={20} aria-hidden />}>
-            Sign in to continue.
+            {t('Sign in to continue.')}
           </Alert>
         )}
         <PasswordForm
@@ -118,13 +122,13 @@ export function SignInPage() {
             loading={passkey.isPending}
             onClick={() => passkey.mutate()}
           >
-            Sign in with a passkey
+            {t('Sign in with a passkey')}
           </Button>
         )}
         {passkey.isError && (
           <Alert color="red" role="alert">
             {passkey.error.name === 'NotAllowedError'
-              ? 'No passkey was used. Try again, or sign in with your password.'
+              ? t('No passkey was used. Try again, or sign in with your password.')
               : formatProblem(passkey.error)}
           </Alert>
         )}

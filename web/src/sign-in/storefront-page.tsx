@@ -4,6 +4,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { api } from '../api/client.ts'
 import { formatProblem } from '../api/problem.ts'
 import { Page } from '../components/page.tsx'
+import { t } from '../language/text.ts'
 import { useUser } from '../session/user.ts'
 
 const route = getRouteApi('/app/storefront')
@@ -17,7 +18,7 @@ export function StorefrontPage() {
     onSuccess: ({ url }) => location.assign(url),
   })
   return (
-    <Page title="Sign in to the shop" lead={`You are signed in as ${user.email}.`}>
+    <Page title={t('Sign in to the shop')} lead={t('You are signed in as {0}.', user.email)}>
       <Stack maw={420}>
         {continueToShop.isError && (
           <Alert color="red" role="alert">
@@ -28,7 +29,7 @@ export function StorefrontPage() {
           loading={continueToShop.isPending || continueToShop.isSuccess}
           onClick={() => continueToShop.mutate()}
         >
-          Continue to the shop
+          {t('Continue to the shop')}
         </Button>
       </Stack>
     </Page>

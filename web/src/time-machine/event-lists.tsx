@@ -12,6 +12,7 @@ import {
 import { Link } from '@tanstack/react-router'
 import type { TimeMachine } from '../api/types.ts'
 import { formatTime } from '../components/format.ts'
+import { t } from '../language/text.ts'
 import timeline from '../shop/order-timeline.module.css'
 import tableClasses from '../shop/table.module.css'
 import type { PassedItem } from './passed.ts'
@@ -41,7 +42,7 @@ export function PassedList({ items }: { items: readonly PassedItem[] }) {
         ))}
       </ol>
       {items.length > SHOWN_MAX && (
-        <p className={classes.note}>Only the last {SHOWN_MAX} events are listed.</p>
+        <p className={classes.note}>{t('Only the last {0} events are listed.', SHOWN_MAX)}</p>
       )}
     </>
   )
@@ -70,7 +71,7 @@ function Passed({ item: { at, kind, title, email, userId, mailId } }: { item: Pa
           )}
         </div>
         <div className={timeline.details}>
-          {mailId !== null && 'Email to '}
+          {mailId !== null && t('Email to ')}
           <Customer email={email} userId={userId} />
         </div>
       </div>
@@ -82,7 +83,7 @@ function Passed({ item: { at, kind, title, email, userId, mailId } }: { item: Pa
 }
 
 function Customer({ email, userId }: Pick<PassedItem, 'email' | 'userId'>) {
-  if (userId === null) return email ?? 'Unknown customer'
+  if (userId === null) return email ?? t('Unknown customer')
   return (
     <Link to="/customers/$id" params={{ id: userId }} className={tableClasses.open}>
       {email}
@@ -92,7 +93,7 @@ function Customer({ email, userId }: Pick<PassedItem, 'email' | 'userId'>) {
 
 export function AheadList({ ahead }: Pick<TimeMachine, 'ahead'>) {
   if (ahead.length === 0)
-    return <p className={classes.note}>No plan is running, so nothing is due.</p>
+    return <p className={classes.note}>{t('No plan is running, so nothing is due.')}</p>
   return (
     <ol className={classes.ahead}>
       {ahead.map(({ at, what, email, user_id }) => (

@@ -1,5 +1,7 @@
 /** What happened while the clock moved, as lines of a list. */
+
 import type { MovedClock } from '../api/types.ts'
+import { t } from '../language/text.ts'
 import { formatAmount } from '../shop/amount.ts'
 
 type PassedEvent = MovedClock['events'][number]
@@ -20,15 +22,15 @@ export type PassedItem = {
 /** `{}` stands for the amount. */
 const WORDS: Record<PassedEvent['type'], { kind: Kind; title: string }> = {
   'invoice.paid': { kind: 'paid', title: 'Paid {}' },
-  'invoice.payment_failed': { kind: 'failed', title: 'Payment of {} failed' },
-  'invoice.upcoming': { kind: 'ahead', title: 'Renewal of {} announced' },
-  'customer.subscription.trial_will_end': { kind: 'ahead', title: 'Trial is about to end' },
-  'customer.subscription.paused': { kind: 'change', title: 'Plan paused' },
-  'customer.subscription.resumed': { kind: 'change', title: 'Plan resumed' },
-  'customer.subscription.deleted': { kind: 'ended', title: 'Plan ended' },
+  'invoice.payment_failed': { kind: 'failed', title: t('Payment of {} failed') },
+  'invoice.upcoming': { kind: 'ahead', title: t('Renewal of {} announced') },
+  'customer.subscription.trial_will_end': { kind: 'ahead', title: t('Trial is about to end') },
+  'customer.subscription.paused': { kind: 'change', title: t('Plan paused') },
+  'customer.subscription.resumed': { kind: 'change', title: t('Plan resumed') },
+  'customer.subscription.deleted': { kind: 'ended', title: t('Plan ended') },
   'charge.refunded': { kind: 'refund', title: 'Refunded {}' },
-  'charge.dispute.created': { kind: 'dispute', title: 'Dispute of {} opened' },
-  'charge.dispute.closed': { kind: 'dispute', title: 'Dispute of {} closed' },
+  'charge.dispute.created': { kind: 'dispute', title: t('Dispute of {} opened') },
+  'charge.dispute.closed': { kind: 'dispute', title: t('Dispute of {} closed') },
 }
 
 /** Returns the items of one move, oldest first. */

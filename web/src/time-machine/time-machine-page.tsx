@@ -12,6 +12,8 @@ import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Page } from '../components/page.tsx'
 import { Stat, StatGrid } from '../components/stat.tsx'
+import { locale } from '../language/language.ts'
+import { t } from '../language/text.ts'
 import { clockKey, clockMover, type MoverState } from './clock-mover.ts'
 import { AheadList, PassedList } from './event-lists.tsx'
 import { type PassedItem, sumPassed } from './passed.ts'
@@ -20,12 +22,12 @@ import classes from './time-machine.module.css'
 
 const DAY_MS = 24 * 3_600_000
 
-const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'short' })
+const MOMENT = new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'short' })
 
 const SPANS: readonly { span: Span; label: string }[] = [
-  { span: 'day', label: 'A day on' },
-  { span: 'week', label: 'A week on' },
-  { span: 'month', label: 'A month on' },
+  { span: 'day', label: t('A day on') },
+  { span: 'week', label: t('A week on') },
+  { span: 'month', label: t('A month on') },
 ]
 
 const clockQuery = queryOptions({
@@ -40,13 +42,15 @@ export function TimeMachinePage() {
   const isFixed = clock.error instanceof ApiProblem && clock.error.code === 'clock_fixed'
   return (
     <Page
-      title="Time machine"
-      lead="Move the clock of this sandbox. Renewals, failed payments and emails happen on the way."
+      title={t('Time machine')}
+      lead={t(
+        'Move the clock of this sandbox. Renewals, failed payments and emails happen on the way.',
+      )}
       wide
     >
       {isFixed && clock.data === undefined ? (
-        <Notice icon={IconHourglass} title="Only for sandboxed payments">
-          This service uses a real payment processor, so its clock cannot be moved.
+        <Notice icon={IconHourglass} title={t('Only for sandboxed payments')}>
+          {t('This service uses a real payment processor, so its clock cannot be moved.')}
         </Notice>
       ) : (
         <Loaded query={clock} skeleton={<Skeleton h={420} />}>
@@ -58,7 +62,7 @@ export function TimeMachinePage() {
               </div>
               <section aria-labelledby="ahead">
                 <h2 id="ahead" className={classes.heading}>
-                  Coming up
+                  {t('Coming up')}
                 </h2>
                 <AheadList ahead={data.ahead} />
               </section>
@@ -76,11 +80,11 @@ function ClockPanel({ clock, mover }: { clock: TimeMachine; mover: MoverState })
   return (
     <Paper withBorder p="lg" component="section" aria-labelledby="clock" className={classes.clock}>
       <h2 id="clock" className={classes.label}>
-        Time of the service
+        {t('Time of the service')}
       </h2>
       <p className={classes.now}>{MOMENT.format(new Date(clock.now))}</p>
       <p className={classes.note}>
-        {days === 0 ? 'The same as real time' : `${plural(days, 'day')} ahead of real time`}
+        {days === 0 ? t('The same as real time') : t('{0} ahead of real time', plural(days, 'day'))}
       </p>
       <div className={classes.buttons}>
         {SPANS.map(({ span, label }) => (
@@ -97,7 +101,7 @@ function ClockPanel({ clock, mover }: { clock: TimeMachine; mover: MoverState })
         ))}
         {running && (
           <Button variant="subtle" onClick={() => clockMover.stop()}>
-            Stop
+            {t('Stop')}
           </Button>
         )}
       </div>
@@ -105,11 +109,11 @@ function ClockPanel({ clock, mover }: { clock: TimeMachine; mover: MoverState })
         <Progress
           className={classes.progress}
           value={running.share * 100}
-          aria-label="Progress of the move"
+          aria-label={t('Progress of the move')}
         />
       )}
       <p role="status" className={classes.note}>
-        {running ? 'Moving the clock…' : 'The clock cannot move back.'}
+        {running ? t('Moving the clock…') : t('The clock cannot move back.')}
       </p>
       <FormProblem problem={problem} />
     </Paper>
@@ -119,9 +123,9 @@ function ClockPanel({ clock, mover }: { clock: TimeMachine; mover: MoverState })
 type Filter = 'all' | 'money' | 'emails'
 
 const FILTERS: { value: Filter; label: string }[] = [
-  { value: 'all', label: 'All' },
-  { value: 'money', label: 'Payments' },
-  { value: 'emails', label: 'Emails' },
+  { value: 'all', label: t('All') },
+  { value: 'money', label: t('Payments') },
+  { value: 'emails', label: t('Emails') },
 ]
 
 function Passed({ mover: { passed, running } }: { mover: MoverState }) {
@@ -134,28 +138,28 @@ function Passed({ mover: { passed, running } }: { mover: MoverState }) {
     <section aria-labelledby="passed" className={classes.passed}>
       <div className={classes.head}>
         <h2 id="passed" className={classes.heading}>
-          What happened
+          {t('What happened')}
         </h2>
         {passed.length > 0 && (
-          <Choice label="Show" value={filter} choices={FILTERS} onChange={setFilter} />
+          <Choice label={t('Show')} value={filter} choices={FILTERS} onChange={setFilter} />
         )}
       </div>
       {passed.length === 0 ? (
         <p className={classes.note}>
           {running
-            ? 'Nothing so far.'
-            : 'Nothing yet. Move the clock to see payments, emails and plans that end.'}
+            ? t('Nothing so far.')
+            : t('Nothing yet. Move the clock to see payments, emails and plans that end.')}
         </p>
       ) : (
         <>
           <StatGrid>
-            <Stat label="Payments">{sums.paid}</Stat>
-            <Stat label="Failed">{sums.failed}</Stat>
-            <Stat label="Emails">{sums.emails}</Stat>
-            <Stat label="Customers">{sums.customers}</Stat>
+            <Stat label={t('Payments')}>{sums.paid}</Stat>
+            <Stat label={t('Failed')}>{sums.failed}</Stat>
+            <Stat label={t('Emails')}>{sums.emails}</Stat>
+            <Stat label={t('Customers')}>{sums.customers}</Stat>
           </StatGrid>
           {shown.length === 0 ? (
-            <p className={classes.note}>Nothing of this kind.</p>
+            <p className={classes.note}>{t('Nothing of this kind.')}</p>
           ) : (
             <PassedList items={shown} />
           )}

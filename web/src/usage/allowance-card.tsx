@@ -4,6 +4,8 @@ import { keysQuery } from '../api/queries.ts'
 import type { Allowance, KeyAllowance } from '../api/types.ts'
 import { formatDollars, formatTime, formatUtcDay } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
+import { rich } from '../language/rich.ts'
+import { t } from '../language/text.ts'
 import { useUser } from '../session/user.ts'
 import { useRenewal } from './renewal.ts'
 import { allowanceQuery } from './usage-query.ts'
@@ -15,7 +17,7 @@ export function AllowanceCard() {
     <Loaded query={allowance} skeleton={<Skeleton h={96} />}>
       {(data) =>
         data.limit_usd === null && data.keys.length === 0 ? null : (
-          <Card component="section" aria-label="Allowance">
+          <Card component="section" aria-label={t('Allowance')}>
             {<Meters allowance={data} />}
           </Card>
         )
@@ -35,7 +37,7 @@ function Meters({ allowance }: { allowance: Allowance }) {
     <Stack>
       {limit_usd !== null && (
         <Meter
-          name="This period"
+          name={t('This period')}
           used={used_usd}
           held={reserved_usd}
           limit={limit_usd}
@@ -44,7 +46,11 @@ function Meters({ allowance }: { allowance: Allowance }) {
       )}
       {alerts.map(({ percent, at }) => (
         <Text key={at + percent} c="dimmed" size="sm">
-          {percent === 100 ? 'Used up' : `${percent} % used`} on {formatTime(at)}; we emailed you.
+          {t(
+            '{0} on {1}; we emailed you.',
+            percent === 100 ? t('Used up') : t('{0} % used', percent),
+            formatTime(at),
+          )}
         </Text>
       ))}
       {keys.map((key) => (
@@ -54,7 +60,7 @@ function Meters({ allowance }: { allowance: Allowance }) {
           used={key.used_usd}
           held={0}
           limit={key.limit_usd}
-          renews={`API key limit, renews on ${formatUtcDay(key.period_end)}`}
+          renews={t('API key limit, renews on {0}', formatUtcDay(key.period_end))}
         />
       ))}
     </Stack>
@@ -75,22 +81,30 @@ function Meter({ name, used, held, limit, renews }: MeterProps) {
           {name}
         </Text>
         <Text className="numbers">
-          {formatDollars(roundDown(left))} left of {formatDollars(limit)}
+          {t('{0} left of {1}', formatDollars(roundDown(left)), formatDollars(limit))}
         </Text>
       </Group>
       <Progress.Root size="lg">
-        <Progress.Section value={computeShare(used)} color={color} aria-label={`${name}: used`} />
+        <Progress.Section
+          value={computeShare(used)}
+          color={color}
+          aria-label={t('{0}: used', name)}
+        />
         {held > 0 && (
           <Progress.Section
             value={computeShare(held)}
             color="gray"
-            aria-label={`${name}: reserved by running calls`}
+            aria-label={t('{0}: reserved by running calls', name)}
           />
         )}
       </Progress.Root>
       <Text c="dimmed" size="sm" mt={4}>
-        {formatDollars(used)} used{held > 0 && `, ${formatDollars(held)} reserved by running calls`}
-        ; {renews}
+        {rich(
+          '{0} used{1}; {2}',
+          formatDollars(used),
+          held > 0 && t(', {0} reserved by running calls', formatDollars(held)),
+          renews,
+        )}
       </Text>
     </div>
   )

@@ -1,3 +1,4 @@
+import { t } from '../language/text.ts'
 /** Returns the label of a group of calls. `keys` holds the names of existing API keys by id. */
 export function formatGroupName(
   groupedBy: string,
@@ -5,16 +6,16 @@ export function formatGroupName(
   keys: ReadonlyMap<string, string>,
 ): string {
   if (groupedBy === 'key')
-    return key === 'session' ? 'This app' : (keys.get(key) ?? `${key.slice(0, 8)}…`)
+    return key === 'session' ? t('This app') : (keys.get(key) ?? `${key.slice(0, 8)}…`)
   // The built-in index compares words without a model, at no cost.
-  if (groupedBy === 'model' && /^(local\/)?lexical-\d/.test(key)) return 'Word search, no model'
-  if (groupedBy === 'end_user') return key === '' ? 'No end user' : key
+  if (groupedBy === 'model' && /^(local\/)?lexical-\d/.test(key)) return t('Word search, no model')
+  if (groupedBy === 'end_user') return key === '' ? t('No end user') : key
   if (groupedBy === 'outcome') return OUTCOMES[key] ?? key
-  return key === '' ? 'No model' : key
+  return key === '' ? t('No model') : key
 }
 
 const OUTCOMES: Record<string, string> = {
   ok: 'OK',
-  failed: 'Failed',
-  cancelled: 'Cancelled',
+  failed: t('Failed'),
+  cancelled: t('Cancelled|call'),
 }

@@ -1,12 +1,17 @@
 import { useElementSize } from '@mantine/hooks'
 import { formatCompact, formatCount, formatDollars } from '../components/format.ts'
+import { t } from '../language/text.ts'
 import { computeLabelStep, computeRangeTicks } from './chart-scale.ts'
 import classes from './usage-chart.module.css'
 
 export type Bar = { key: string; name: string; value: number }
 type Measure = 'tokens' | 'requests' | 'cost'
 
-const NAMES: Record<Measure, string> = { tokens: 'Tokens', requests: 'Requests', cost: 'Cost' }
+const NAMES: Record<Measure, string> = {
+  tokens: t('Tokens'),
+  requests: t('Requests'),
+  cost: t('Cost'),
+}
 
 export function UsageChart({ bars, measure }: { bars: Bar[]; measure: Measure }) {
   const format = measure === 'cost' ? formatDollars : formatCount
@@ -112,6 +117,11 @@ export function BarChart({ bars, label, format, formatTick }: BarChartProps) {
 function describeChart(bars: Bar[], measure: Measure, format: (value: number) => string): string {
   const total = bars.reduce((sum, { value }) => sum + value, 0)
   const highest = bars.toSorted((a, b) => b.value - a.value)[0]
-  const peak = highest ? `, highest ${highest.name} with ${format(highest.value)}` : ''
-  return `${NAMES[measure]}: ${format(total)} in total${peak}. The table view has every number.`
+  const peak = highest ? t(', highest {0} with {1}', highest.name, format(highest.value)) : ''
+  return t(
+    '{0}: {1} in total{2}. The table view has every number.',
+    NAMES[measure],
+    format(total),
+    peak,
+  )
 }

@@ -1,4 +1,5 @@
 import { NativeSelect, SegmentedControl } from '@mantine/core'
+import { t } from '../language/text.ts'
 
 type UsageFiltersProps<Grouping extends string> = {
   days: number
@@ -19,13 +20,13 @@ export function UsageFilters<Grouping extends string>({
   return (
     <>
       <SegmentedControl
-        aria-label="Period"
+        aria-label={t('Period')}
         value={`${days}`}
         onChange={(value) => onChange({ days: value === '30' ? undefined : Number(value) })}
-        data={['7', '30', '90'].map((value) => ({ value, label: `${value} days` }))}
+        data={['7', '30', '90'].map((value) => ({ value, label: t('{0} days', value) }))}
       />
       <NativeSelect
-        aria-label="Group by"
+        aria-label={t('Group by')}
         value={groupedBy}
         onChange={({ currentTarget: { value } }) =>
           onChange({ group_by: groupings.slice(1).find(([grouping]) => grouping === value)?.[0] })

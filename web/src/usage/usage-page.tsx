@@ -10,6 +10,7 @@ import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Page } from '../components/page.tsx'
 import { Stat, StatGrid } from '../components/stat.tsx'
+import { t } from '../language/text.ts'
 import { useUser } from '../session/user.ts'
 import { AllowanceCard } from './allowance-card.tsx'
 import { fillDays, listDays } from './days.ts'
@@ -22,12 +23,12 @@ import { UsageTable } from './usage-table.tsx'
 const route = getRouteApi('/app/usage')
 
 const GROUPINGS = [
-  ['day', 'By day'],
-  ['model', 'By model'],
-  ['key', 'By key'],
-  ['end_user', 'By end user'],
-  ['vendor', 'By vendor'],
-  ['outcome', 'By status'],
+  ['day', t('By day')],
+  ['model', t('By model')],
+  ['key', t('By key')],
+  ['end_user', t('By end user')],
+  ['vendor', t('By vendor')],
+  ['outcome', t('By status')],
 ] as const
 
 export function UsagePage() {
@@ -44,11 +45,11 @@ export function UsagePage() {
 
   return (
     <Page
-      title="Usage"
-      lead="Includes failed calls. Days are in UTC."
+      title={t('Usage')}
+      lead={t('Includes failed calls. Days are in UTC.')}
       actions={
         <LinkButton to="/calls" variant="default">
-          View calls
+          {t('View calls')}
         </LinkButton>
       }
     >
@@ -58,22 +59,22 @@ export function UsagePage() {
       <Group mb="md" gap="sm">
         <UsageFilters days={days} groupedBy={group_by} groupings={GROUPINGS} onChange={set} />
         <SegmentedControl
-          aria-label="Measure"
+          aria-label={t('Measure')}
           value={measure}
           onChange={(value) => set({ measure: value === 'tokens' ? undefined : value })}
           data={[
-            { value: 'tokens', label: 'Tokens' },
-            { value: 'requests', label: 'Requests' },
-            { value: 'cost', label: 'Cost' },
+            { value: 'tokens', label: t('Tokens') },
+            { value: 'requests', label: t('Requests') },
+            { value: 'cost', label: t('Cost') },
           ]}
         />
         <SegmentedControl
-          aria-label="View"
+          aria-label={t('View')}
           value={view}
           onChange={(value) => set({ view: value === 'chart' ? undefined : value })}
           data={[
-            { value: 'chart', label: 'Chart' },
-            { value: 'table', label: 'Table' },
+            { value: 'chart', label: t('Chart') },
+            { value: 'table', label: t('Table') },
           ]}
         />
       </Group>
@@ -81,15 +82,15 @@ export function UsagePage() {
         {(data) => (
           <Stack>
             <StatGrid>
-              <Stat label="Requests">{formatCount(data.totals.requests)}</Stat>
-              <Stat label="Input tokens">{formatCompact(data.totals.prompt_tokens)}</Stat>
-              <Stat label="Output tokens">{formatCompact(data.totals.completion_tokens)}</Stat>
-              <Stat label="Cost">{formatDollars(data.totals.cost_usd)}</Stat>
+              <Stat label={t('Requests')}>{formatCount(data.totals.requests)}</Stat>
+              <Stat label={t('Input tokens')}>{formatCompact(data.totals.prompt_tokens)}</Stat>
+              <Stat label={t('Output tokens')}>{formatCompact(data.totals.completion_tokens)}</Stat>
+              <Stat label={t('Cost')}>{formatDollars(data.totals.cost_usd)}</Stat>
             </StatGrid>
-            <Card component="section" aria-label="Usage in detail">
+            <Card component="section" aria-label={t('Usage in detail')}>
               {data.totals.requests === 0 ? (
-                <Notice icon={IconChartBarOff} title="No calls in this period">
-                  Calls appear here within moments.
+                <Notice icon={IconChartBarOff} title={t('No calls in this period')}>
+                  {t('Calls appear here within moments.')}
                 </Notice>
               ) : view === 'table' ? (
                 <UsageTable groups={data.groups} groupedBy={group_by} nameOf={formatName} />
@@ -101,7 +102,7 @@ export function UsagePage() {
               )}
               {data.has_more && (
                 <Text c="dimmed" size="sm" mt="sm">
-                  Showing the {data.groups.length} most expensive; totals include all.
+                  {t('Showing the {0} most expensive; totals include all.', data.groups.length)}
                 </Text>
               )}
             </Card>

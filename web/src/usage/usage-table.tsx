@@ -2,14 +2,15 @@ import { Table } from '@mantine/core'
 import type { UsageGroup } from '../api/types.ts'
 import { formatCount, formatDollars } from '../components/format.ts'
 import { ScrollX } from '../components/scroll-x.tsx'
+import { t } from '../language/text.ts'
 
 const HEADS = {
-  day: 'Day',
-  model: 'Model',
+  day: t('Day'),
+  model: t('Model'),
   key: 'Key',
-  end_user: 'End user',
-  vendor: 'Vendor',
-  outcome: 'Status',
+  end_user: t('End user'),
+  vendor: t('Vendor'),
+  outcome: t('Status'),
 } as const
 
 type UsageTableProps = {
@@ -20,16 +21,16 @@ type UsageTableProps = {
 
 export function UsageTable({ groups, groupedBy, nameOf }: UsageTableProps) {
   return (
-    <ScrollX label="Usage table">
+    <ScrollX label={t('Usage table')}>
       <Table miw={560} className="numbers" verticalSpacing="xs">
         <Table.Thead>
           <Table.Tr>
             <Table.Th>{HEADS[groupedBy]}</Table.Th>
-            <Table.Th ta="right">Requests</Table.Th>
-            <Table.Th ta="right">Input tokens</Table.Th>
-            <Table.Th ta="right">Output tokens</Table.Th>
-            <Table.Th ta="right">Total</Table.Th>
-            <Table.Th ta="right">Cost</Table.Th>
+            <Table.Th ta="right">{t('Requests')}</Table.Th>
+            <Table.Th ta="right">{t('Input tokens')}</Table.Th>
+            <Table.Th ta="right">{t('Output tokens')}</Table.Th>
+            <Table.Th ta="right">{t('Total')}</Table.Th>
+            <Table.Th ta="right">{t('Cost')}</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>

@@ -1,15 +1,21 @@
 import { IconFileText, IconX } from '@tabler/icons-react'
+import { t } from '../../language/text.ts'
 import type { Attachments } from './attachments.ts'
 import classes from './composer.module.css'
 
-const STATES = { sending: 'Uploading…', reading: 'Reading…', ready: null, failed: null } as const
+const STATES = {
+  sending: t('Uploading…'),
+  reading: t('Reading…'),
+  ready: null,
+  failed: null,
+} as const
 
 /** The pictures and files of the next message. */
 export function AttachmentRow({ attachments }: { attachments: Attachments }) {
   if (attachments.list.length === 0 && attachments.problem === null) return null
   return (
     <>
-      <ul className={classes.attachments} aria-label="Attachments">
+      <ul className={classes.attachments} aria-label={t('Attachments')}>
         {attachments.list.map((one) => (
           <li key={one.id} className={classes.attachment} data-kind={one.kind}>
             {one.kind === 'image' ? (
@@ -28,7 +34,7 @@ export function AttachmentRow({ attachments }: { attachments: Attachments }) {
             <button
               type="button"
               className={classes.remove}
-              aria-label={`Remove ${one.name}`}
+              aria-label={t('Remove {0}', one.name)}
               onClick={() => attachments.remove(one.id)}
             >
               <IconX size={14} aria-hidden />

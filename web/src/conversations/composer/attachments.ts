@@ -4,6 +4,7 @@ import { ApiProblem, formatProblem } from '../../api/problem.ts'
 import { queries } from '../../api/queries.ts'
 import { uploadFile } from '../../api/upload.ts'
 import { newId } from '../../components/new-id.ts'
+import { t } from '../../language/text.ts'
 import type { ImageType, Part } from '../api.ts'
 
 export type Attachment = {
@@ -50,9 +51,9 @@ export function useAttachments() {
         continue
       }
       images += 1
-      if (images > IMAGES_MAX) return setProblem(`A message can have ${IMAGES_MAX} pictures.`)
+      if (images > IMAGES_MAX) return setProblem(t('A message can have {0} pictures.', IMAGES_MAX))
       if (file.size > IMAGE_BYTES_MAX) {
-        setProblem(`${file.name} is larger than 5 MB.`)
+        setProblem(t('{0} is larger than 5 MB.', file.name))
         continue
       }
       const data = await readBase64(file)
@@ -129,14 +130,14 @@ export async function waitForDocument(id: string, signal: AbortSignal): Promise<
     const [documentId] = job.document_ids
     if (job.state === 'done' && documentId !== undefined) return documentId
     if (job.state === 'failed' || job.state === 'done')
-      throw new Error(job.error?.detail ?? 'Couldn’t read this file.')
+      throw new Error(job.error?.detail ?? t('Couldn’t read this file.'))
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }
 }
 
 function describe(error: unknown): string {
   if (error instanceof ApiProblem) return formatProblem(error)
-  return error instanceof Error ? error.message : 'Couldn’t upload this file.'
+  return error instanceof Error ? error.message : t('Couldn’t upload this file.')
 }
 
 async function readBase64(file: File): Promise<string> {

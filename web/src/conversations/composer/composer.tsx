@@ -1,6 +1,7 @@
 import { IconArrowUp, IconPlayerStopFilled, IconPlus, IconX } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { type DragEvent, type FormEvent, useEffect, useRef, useState } from 'react'
+import { t } from '../../language/text.ts'
 import { useUser } from '../../session/user.ts'
 import { IconButton } from '../parts/icon-button.tsx'
 import { chatModelsQuery } from '../queries.ts'
@@ -34,7 +35,7 @@ export function Composer({
   options: { model, scope },
   onOptions,
   isWriting,
-  placeholder = 'Ask anything',
+  placeholder = t('Ask anything'),
   onSend,
   onStop,
   onUp,
@@ -107,7 +108,7 @@ export function Composer({
         onFiles={attachments.add}
       />
       <div className={classes.tools}>
-        <IconButton label="Add files or pictures" onClick={() => files.current?.click()}>
+        <IconButton label={t('Add files or pictures')} onClick={() => files.current?.click()}>
           <IconPlus size={20} stroke={1.8} aria-hidden />
         </IconButton>
         <input
@@ -115,7 +116,7 @@ export function Composer({
           type="file"
           multiple
           hidden
-          aria-label="Files or pictures"
+          aria-label={t('Files or pictures')}
           onChange={(event) => {
             attachments.add([...(event.currentTarget.files ?? [])])
             event.currentTarget.value = ''
@@ -124,11 +125,11 @@ export function Composer({
         <DocumentsControl scope={scope} onChange={(next) => onOptions({ scope: next })} />
         <ModelPicker model={model} onChange={(next) => onOptions({ model: next })} />
         {isWriting ? (
-          <button type="button" className={classes.send} onClick={stop} aria-label="Stop">
+          <button type="button" className={classes.send} onClick={stop} aria-label={t('Stop')}>
             <IconPlayerStopFilled size={16} aria-hidden />
           </button>
         ) : (
-          <button type="submit" className={classes.send} disabled={!canSend} aria-label="Send">
+          <button type="submit" className={classes.send} disabled={!canSend} aria-label={t('Send')}>
             <IconArrowUp size={20} stroke={2.2} aria-hidden />
           </button>
         )}
@@ -151,7 +152,7 @@ function VisionNote({
   if (!hasPictures || chosen === undefined || chosen.vision) return null
   return (
     <p className={classes.problem} role="alert">
-      {chosen.name} can’t read pictures. Choose a model with the picture sign.
+      {t('{0} can’t read pictures. Choose a model with the picture sign.', chosen.name)}
     </p>
   )
 }
@@ -162,13 +163,13 @@ function ScopeChips({ scope, onChange }: { scope: Scope; onChange: (scope: Scope
   const chosen = options.filter(({ value }) => isInScope(scope, value))
   if (chosen.length === 0) return null
   return (
-    <ul className={classes.chips} aria-label="Searched documents">
+    <ul className={classes.chips} aria-label={t('Searched documents')}>
       {chosen.map(({ value, label }) => (
         <li key={value} className={classes.chip}>
           <span dir="auto">{label}</span>
           <button
             type="button"
-            aria-label={`Remove ${label}`}
+            aria-label={t('Remove {0}', label)}
             onClick={() => onChange(toggleInScope(scope, value))}
           >
             <IconX size={14} aria-hidden />

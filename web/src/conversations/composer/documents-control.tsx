@@ -1,6 +1,7 @@
 import { IconFiles, IconFilesOff } from '@tabler/icons-react'
 import { plural } from '../../components/format.ts'
 import { Popover } from '../../components/popover.tsx'
+import { t } from '../../language/text.ts'
 import { PickList } from '../parts/pick-list.tsx'
 import classes from './composer.module.css'
 import { AUTO, countChosen, isInScope, type Scope, toggleInScope } from './scope.ts'
@@ -12,19 +13,19 @@ type DocumentsControlProps = { scope: Scope; onChange: (scope: Scope) => void }
 export function DocumentsControl({ scope, onChange }: DocumentsControlProps) {
   const isOff = scope.documents === 'off'
   const chosen = countChosen(scope)
-  const state = isOff ? 'Off' : chosen > 0 ? String(chosen) : 'Auto'
+  const state = isOff ? t('Off') : chosen > 0 ? String(chosen) : t('Auto')
   return (
     <Popover
-      label="Documents"
+      label={t('Documents')}
       button={(target) => (
         <button
           type="button"
           {...target}
           className={classes.pill}
-          aria-label={`Documents: ${chosen > 0 ? plural(chosen, 'chosen', 'chosen') : state}`}
+          aria-label={t('Documents: {0}', chosen > 0 ? plural(chosen, 'chosen', 'chosen') : state)}
         >
           {isOff ? <IconFilesOff size={17} aria-hidden /> : <IconFiles size={17} aria-hidden />}
-          <span className={classes.pillName}>Documents</span> {state}
+          <span className={classes.pillName}>{t('Documents')}</span> {state}
         </button>
       )}
     >
@@ -40,28 +41,28 @@ function Choice({ scope, onChange }: DocumentsControlProps) {
   return (
     <>
       <fieldset className={classes.modes}>
-        <legend>Documents</legend>
+        <legend>{t('Documents')}</legend>
         <Mode
-          name="Auto"
-          note="The model searches when a question needs it"
+          name={t('Auto')}
+          note={t('The model searches when a question needs it')}
           isOn={kind === 'auto'}
           onPick={() => onChange(AUTO)}
         />
         <Mode
-          name="Off"
-          note="Answers without your documents"
+          name={t('Off')}
+          note={t('Answers without your documents')}
           isOn={kind === 'off'}
           onPick={() => onChange({ documents: 'off', collections: [] })}
         />
       </fieldset>
       <PickList
-        label="Choose documents"
-        placeholder="Only these…"
+        label={t('Choose documents')}
+        placeholder={t('Only these…')}
         options={options}
         isChosen={(value) => isInScope(scope, value)}
         onPick={(value) => onChange(toggleInScope(scope, value))}
         multiple
-        empty="You have no documents yet. Add one with +."
+        empty={t('You have no documents yet. Add one with +.')}
       />
     </>
   )

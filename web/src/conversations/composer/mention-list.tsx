@@ -1,3 +1,4 @@
+import { t } from '../../language/text.ts'
 import listClasses from '../parts/pick-list.module.css'
 import { type PickOption, PickRow } from '../parts/pick-list.tsx'
 import classes from './composer.module.css'
@@ -14,12 +15,12 @@ export function MentionList({ id, found, active, onPick }: MentionListProps) {
   return (
     <div className={classes.mentions}>
       {found.length === 0 ? (
-        <p className={listClasses.empty}>No document or collection with this name</p>
+        <p className={listClasses.empty}>{t('No document or collection with this name')}</p>
       ) : (
         <div
           id={id}
           role="listbox"
-          aria-label="Documents and collections"
+          aria-label={t('Documents and collections')}
           className={listClasses.list}
         >
           {found.map((option) => (

@@ -1,4 +1,5 @@
 import { type ClipboardEvent, type KeyboardEvent, type RefObject, useId, useState } from 'react'
+import { t } from '../../language/text.ts'
 import { filterOptions, type PickOption } from '../parts/pick-list.tsx'
 import classes from './composer.module.css'
 import { completeMention, readMention } from './mention.ts'
@@ -79,7 +80,7 @@ export function MessageField({ field, text, placeholder, isWriting, ...on }: Mes
       {typed !== null && <MentionList id={listId} found={found} active={active} onPick={pick} />}
       <textarea
         ref={field}
-        aria-label="Message"
+        aria-label={t('Message')}
         aria-autocomplete="list"
         aria-controls={typed !== null && found.length > 0 ? listId : undefined}
         aria-activedescendant={active && `${listId}-${active.value}`}

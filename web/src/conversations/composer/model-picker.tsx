@@ -3,6 +3,8 @@ import { useQuery } from '@tanstack/react-query'
 import type { ConversationModel } from '../../api/types.ts'
 import { formatCompact } from '../../components/format.ts'
 import { Popover, type PopoverTarget } from '../../components/popover.tsx'
+import { dollarLocale } from '../../language/language.ts'
+import { t } from '../../language/text.ts'
 import { PickList, type PickOption } from '../parts/pick-list.tsx'
 import { chatModelsQuery } from '../queries.ts'
 import classes from './composer.module.css'
@@ -37,11 +39,13 @@ function ModelList({ label, model, onPick }: Omit<ModelMenuProps, 'button'>) {
   return (
     <PickList
       label={label}
-      placeholder="Search models; prices per million tokens"
+      placeholder={t('Search models; prices per million tokens')}
       options={(models.data?.models ?? []).map(describeModel)}
       isChosen={(value) => value === model}
       onPick={onPick}
-      empty={models.isError ? 'Couldn’t load the models. Close this and try again.' : 'Loading…'}
+      empty={
+        models.isError ? t('Couldn’t load the models. Close this and try again.') : t('Loading…')
+      }
     />
   )
 }
@@ -53,7 +57,7 @@ export function ModelPicker({ model, onChange }: ModelPickerProps) {
   const current = model ?? models.data?.default_model
   return (
     <ModelMenu
-      label="Model"
+      label={t('Model')}
       model={current}
       onPick={onChange}
       button={(target) => (
@@ -61,9 +65,9 @@ export function ModelPicker({ model, onChange }: ModelPickerProps) {
           type="button"
           {...target}
           className={`${classes.pill} ${classes.model}`}
-          aria-label={`Model: ${current ?? 'loading'}`}
+          aria-label={t('Model: {0}', current ?? 'loading')}
         >
-          <span className={classes.modelName}>{current ?? 'Model'}</span>
+          <span className={classes.modelName}>{current ?? t('Model')}</span>
           <IconChevronDown size={15} aria-hidden />
         </button>
       )}
@@ -75,21 +79,25 @@ function describeModel(model: ConversationModel): PickOption {
   const { name, vendor, prices, context_tokens, vision, tokens_per_second } = model
   const facts = [
     vendor,
-    `$${formatPrice(prices.input_usd_per_million)} in, $${formatPrice(prices.output_usd_per_million)} out`,
-    context_tokens && `${formatCompact(context_tokens)} context`,
-    tokens_per_second && `${Math.round(tokens_per_second)} tokens/s`,
+    t(
+      '${0} in, ${1} out',
+      formatPrice(prices.input_usd_per_million),
+      formatPrice(prices.output_usd_per_million),
+    ),
+    context_tokens && t('{0} context', formatCompact(context_tokens)),
+    tokens_per_second && t('{0} tokens/s', Math.round(tokens_per_second)),
   ]
   return {
     value: name,
     label: name,
     detail: facts.filter(Boolean).join(' · '),
-    ...(vision && { note: <IconPhoto size={16} aria-label="Reads pictures" role="img" /> }),
+    ...(vision && { note: <IconPhoto size={16} aria-label={t('Reads pictures')} role="img" /> }),
   }
 }
 
 /** At least two digits, so that prices compare: `0.05`, `1.25`, `15`. */
 function formatPrice(usd: number): string {
-  return usd.toLocaleString('en-US', {
+  return usd.toLocaleString(dollarLocale, {
     minimumFractionDigits: Number.isInteger(usd) ? 0 : 2,
     maximumFractionDigits: 3,
   })

@@ -1,5 +1,6 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
+import { t } from '../../language/text.ts'
 import type { PickOption } from '../parts/pick-list.tsx'
 
 const LISTED_MAX = 100
@@ -22,11 +23,11 @@ export function useScopeOptions(isNeeded: boolean): PickOption[] {
     ...(collections.data ?? []).map(({ id, name }) => ({
       value: `collection:${id}`,
       label: name,
-      detail: 'Collection',
+      detail: t('Collection'),
     })),
     ...(documents.data ?? []).map(({ id, source }) => ({
       value: `document:${id}`,
-      label: source ?? 'Pasted text',
+      label: source ?? t('Pasted text'),
     })),
   ]
 }

@@ -1,5 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { formatProblem } from '../../api/problem.ts'
+import { t } from '../../language/text.ts'
 import { ActionButton } from '../parts/action-button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import classes from './dialogs.module.css'
@@ -25,7 +26,7 @@ export function DeleteDialog({ title, text, action, onDelete, onClose }: DeleteD
       )}
       <div className={classes.buttons}>
         <ActionButton autoFocus onClick={onClose}>
-          Cancel
+          {t('Cancel')}
         </ActionButton>
         <ActionButton tone="danger" disabled={run.isPending} onClick={() => run.mutate()}>
           {action}

@@ -2,16 +2,17 @@ import { useMutation } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { formatProblem } from '../../api/problem.ts'
 import { plural } from '../../components/format.ts'
+import { t } from '../../language/text.ts'
 import { importConversations, readExport } from '../import.ts'
 import { ActionButton } from '../parts/action-button.tsx'
 import classes from './dialogs.module.css'
 
 const SHOWN_MAX = 5
 const REASONS = {
-  already_imported: 'Already imported',
-  empty: 'Has no messages',
-  invalid: 'Not readable',
-  too_long: 'Too long',
+  already_imported: t('Already imported'),
+  empty: t('Has no messages'),
+  invalid: t('Not readable'),
+  too_long: t('Too long'),
 } as const
 
 export function ImportSection() {
@@ -26,19 +27,19 @@ export function ImportSection() {
     },
   })
   return (
-    <section className={classes.section} aria-label="Import">
-      <h3>Import</h3>
+    <section className={classes.section} aria-label={t('Import')}>
+      <h3>{t('Import')}</h3>
       <div className={classes.row}>
         <span role="status">{describe(run, progress)}</span>
         <ActionButton disabled={run.isPending} onClick={() => input.current?.click()}>
-          Choose file
+          {t('Choose file')}
         </ActionButton>
         <input
           ref={input}
           type="file"
           accept=".json,application/json"
           hidden
-          aria-label="File to import"
+          aria-label={t('File to import')}
           onChange={(event) => {
             const file = event.currentTarget.files?.[0]
             if (file) run.mutate(file)
@@ -71,14 +72,14 @@ type Run = Pick<
 >
 
 function describe({ isPending, error, data }: Run, progress: number): string {
-  if (isPending) return `Importing, ${Math.floor(100 * progress)} %`
+  if (isPending) return t('Importing, {0} %', Math.floor(100 * progress))
   if (error instanceof NoConversations)
-    return 'This file has no conversations. Choose conversations.json.'
+    return t('This file has no conversations. Choose conversations.json.')
   if (error) return formatProblem(error)
   if (data) {
     const skipped =
-      data.skipped.length > 0 ? ` ${plural(data.skipped.length, 'was', 'were')} skipped.` : ''
-    return `${plural(data.imported, 'conversation')} imported.${skipped}`
+      data.skipped.length > 0 ? t(' {0} skipped.', plural(data.skipped.length, 'was', 'were')) : ''
+    return t('{0} imported.{1}', plural(data.imported, 'conversation'), skipped)
   }
-  return 'An export of this service, or conversations.json from ChatGPT’s export'
+  return t('An export of this service, or conversations.json from ChatGPT’s export')
 }

@@ -3,6 +3,7 @@ import { type FormEvent, useState } from 'react'
 import { api } from '../../api/client.ts'
 import { formatProblem } from '../../api/problem.ts'
 import type { Conversation, ConversationSettings } from '../../api/types.ts'
+import { t } from '../../language/text.ts'
 import { ActionButton } from '../parts/action-button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { announceChange } from '../queries.ts'
@@ -35,39 +36,39 @@ export function InstructionsDialog({ conversation, onClose }: InstructionsDialog
     save.mutate()
   }
   return (
-    <Dialog title="Instructions" onClose={onClose}>
+    <Dialog title={t('Instructions')} onClose={onClose}>
       <form onSubmit={submit}>
         <label className={classes.field}>
-          For every answer in this conversation
+          {t('For every answer in this conversation')}
           <textarea
             rows={5}
             maxLength={8_000}
             dir="auto"
-            placeholder="Answer in German, in short sentences."
+            placeholder={t('Answer in German, in short sentences.')}
             value={instructions}
             onChange={(event) => setInstructions(event.currentTarget.value)}
           />
         </label>
         <label className={classes.field}>
-          Temperature
+          {t('Temperature')}
           <input
             type="number"
             min={0}
             max={2}
             step={0.1}
-            placeholder="Model’s default"
+            placeholder={t('Model’s default')}
             value={temperature}
             onChange={(event) => setTemperature(event.currentTarget.value)}
           />
-          <small>Lower is more predictable, higher is more creative. From 0 to 2.</small>
+          <small>{t('Lower is more predictable, higher is more creative. From 0 to 2.')}</small>
         </label>
         <label className={classes.field}>
-          Maximum length in tokens
+          {t('Maximum length in tokens')}
           <input
             type="number"
             min={1}
             step={1}
-            placeholder="Model’s limit"
+            placeholder={t('Model’s limit')}
             value={maxTokens}
             onChange={(event) => setMaxTokens(event.currentTarget.value)}
           />
@@ -78,9 +79,9 @@ export function InstructionsDialog({ conversation, onClose }: InstructionsDialog
           </p>
         )}
         <div className={classes.buttons}>
-          <ActionButton onClick={onClose}>Cancel</ActionButton>
+          <ActionButton onClick={onClose}>{t('Cancel')}</ActionButton>
           <ActionButton type="submit" tone="primary" disabled={save.isPending}>
-            Save
+            {t('Save')}
           </ActionButton>
         </div>
       </form>

@@ -5,6 +5,7 @@ import { formatProblem } from '../../api/problem.ts'
 import { queries } from '../../api/queries.ts'
 import { formatDay } from '../../components/format.ts'
 import { saveFile } from '../../components/save-file.ts'
+import { t } from '../../language/text.ts'
 import { useUser } from '../../session/user.ts'
 import { inBrowser } from '../local/local-conversations.ts'
 import { ActionButton } from '../parts/action-button.tsx'
@@ -19,7 +20,7 @@ export function SettingsDialog({ onClose }: { onClose: () => void }) {
   const keeping = useQuery(keepingQuery).data
   const canKeep = keeping?.canChange === true
   return (
-    <Dialog title="Conversations" onClose={onClose}>
+    <Dialog title={t('Conversations')} onClose={onClose}>
       {keeping && <KeepingChoice keeping={keeping.keeping} canChange={keeping.canChange} />}
       {canKeep && <Shares />}
       {keeping?.keeping === 'account' && <ImportSection />}
@@ -40,14 +41,16 @@ function KeepingChoice({ keeping, canChange }: { keeping: Keeping; canChange: bo
     },
   })
   if (!canChange)
-    return <p className={classes.text}>Conversations stay in this browser until you sign out.</p>
+    return (
+      <p className={classes.text}>{t('Conversations stay in this browser until you sign out.')}</p>
+    )
   const choose = (next: Keeping) => () => {
     setChosen(next)
     change.mutate(next)
   }
   return (
     <fieldset style={{ margin: 0, padding: 0, border: 0 }}>
-      <legend className="visually-hidden">Where conversations are kept</legend>
+      <legend className="visually-hidden">{t('Where conversations are kept')}</legend>
       <label className={classes.option}>
         <input
           type="radio"
@@ -56,8 +59,8 @@ function KeepingChoice({ keeping, canChange }: { keeping: Keeping; canChange: bo
           onChange={choose('account')}
         />
         <span>
-          In my account
-          <small>Encrypted, on all your devices, with search and sharing</small>
+          {t('In my account')}
+          <small>{t('Encrypted, on all your devices, with search and sharing')}</small>
         </span>
       </label>
       <label className={classes.option}>
@@ -68,9 +71,11 @@ function KeepingChoice({ keeping, canChange }: { keeping: Keeping; canChange: bo
           onChange={choose('browser')}
         />
         <span>
-          Only in this browser
+          {t('Only in this browser')}
           <small>
-            New conversations are deleted when you sign out. Those in your account stay there.
+            {t(
+              'New conversations are deleted when you sign out. Those in your account stay there.',
+            )}
           </small>
         </span>
       </label>
@@ -94,8 +99,8 @@ function Shares() {
   const list = shares.data?.shares ?? []
   if (list.length === 0) return null
   return (
-    <section className={classes.section} aria-label="Shared links">
-      <h3>Shared links</h3>
+    <section className={classes.section} aria-label={t('Shared links')}>
+      <h3>{t('Shared links')}</h3>
       <ul className={classes.list}>
         {list.map(({ id, url, updated_at, title }) => (
           <li key={id}>
@@ -103,10 +108,10 @@ function Shares() {
               <a href={url} target="_blank" rel="noreferrer">
                 {title}
               </a>
-              <small>Published {formatDay(updated_at)}</small>
+              <small>{t('Published {0}', formatDay(updated_at))}</small>
             </span>
             <ActionButton disabled={end.isPending} onClick={() => end.mutate(id)}>
-              End link
+              {t('End link')}
             </ActionButton>
           </li>
         ))}
@@ -121,14 +126,14 @@ function Export() {
       saveFile(await request('GET', '/api/conversations/export', {}), 'conversations.json'),
   })
   return (
-    <section className={classes.section} aria-label="Export">
-      <h3>Export</h3>
+    <section className={classes.section} aria-label={t('Export')}>
+      <h3>{t('Export')}</h3>
       <div className={classes.row}>
         <span>
-          {save.isError ? formatProblem(save.error) : 'All conversations as one JSON file'}
+          {save.isError ? formatProblem(save.error) : t('All conversations as one JSON file')}
         </span>
         <ActionButton disabled={save.isPending} onClick={() => save.mutate()}>
-          Download
+          {t('Download')}
         </ActionButton>
       </div>
     </section>
@@ -139,17 +144,19 @@ function DeleteAll({ isKept }: { isKept: boolean }) {
   const user = useUser()
   const [isAsking, setIsAsking] = useState(false)
   return (
-    <section className={classes.section} aria-label="Delete">
-      <h3>Delete</h3>
+    <section className={classes.section} aria-label={t('Delete')}>
+      <h3>{t('Delete')}</h3>
       <div className={classes.row}>
-        <span>All conversations, with their shared links</span>
-        <ActionButton onClick={() => setIsAsking(true)}>Delete all…</ActionButton>
+        <span>{t('All conversations, with their shared links')}</span>
+        <ActionButton onClick={() => setIsAsking(true)}>{t('Delete all…')}</ActionButton>
       </div>
       {isAsking && (
         <DeleteDialog
-          title="Delete all conversations?"
-          text="This deletes them on all your devices, and ends shared links. You cannot undo this."
-          action="Delete all"
+          title={t('Delete all conversations?')}
+          text={t(
+            'This deletes them on all your devices, and ends shared links. You cannot undo this.',
+          )}
+          action={t('Delete all')}
           onDelete={async () => {
             inBrowser.update(user.id, () => [])
             if (isKept) await api.delete('/api/conversations', { confirm: true })

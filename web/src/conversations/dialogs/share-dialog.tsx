@@ -5,6 +5,7 @@ import { formatProblem } from '../../api/problem.ts'
 import { queries } from '../../api/queries.ts'
 import type { Share } from '../../api/types.ts'
 import { formatDay } from '../../components/format.ts'
+import { t } from '../../language/text.ts'
 import { ActionButton } from '../parts/action-button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { conversationQuery, sharesQuery } from '../queries.ts'
@@ -19,10 +20,10 @@ export function ShareDialog({ conversationId, onClose }: ShareDialogProps) {
   const shares = useQuery(sharesQuery)
   const share = shares.data?.shares.find((one) => one.conversation_id === conversationId)
   return (
-    <Dialog title="Share conversation" onClose={onClose}>
+    <Dialog title={t('Share conversation')} onClose={onClose}>
       {shares.isPending ? (
         <p className={classes.text} aria-busy="true">
-          Loading…
+          {t('Loading…')}
         </p>
       ) : share ? (
         <Shared share={share} />
@@ -52,8 +53,9 @@ function NewShare({ conversationId }: { conversationId: string }) {
   return (
     <>
       <p className={classes.text}>
-        Anyone with the link can read a copy of the conversation as it is now. Your name and your
-        documents are not part of it.
+        {t(
+          'Anyone with the link can read a copy of the conversation as it is now. Your name and your documents are not part of it.',
+        )}
       </p>
       <label className={classes.option}>
         <input
@@ -62,23 +64,23 @@ function NewShare({ conversationId }: { conversationId: string }) {
           onChange={(event) => setWithSources(event.currentTarget.checked)}
         />
         <span>
-          Include cited sentences
-          <small>The sentences that answers cite, never whole documents</small>
+          {t('Include cited sentences')}
+          <small>{t('The sentences that answers cite, never whole documents')}</small>
         </span>
       </label>
       <label className={classes.field}>
-        Link ends
+        {t('Link ends')}
         <select value={days} onChange={(event) => setDays(event.currentTarget.value)}>
-          <option value="">When I end it</option>
-          <option value="1">In 1 day</option>
-          <option value="7">In 7 days</option>
-          <option value="30">In 30 days</option>
+          <option value="">{t('When I end it')}</option>
+          <option value="1">{t('In 1 day')}</option>
+          <option value="7">{t('In 7 days')}</option>
+          <option value="30">{t('In 30 days')}</option>
         </select>
       </label>
       <Problem error={create.error} />
       <div className={classes.buttons}>
         <ActionButton tone="primary" disabled={create.isPending} onClick={() => create.mutate()}>
-          Create link
+          {t('Create link')}
         </ActionButton>
       </div>
     </>
@@ -108,29 +110,29 @@ function Shared({ share }: { share: Share }) {
         <input
           readOnly
           value={share.url}
-          aria-label="Link"
+          aria-label={t('Link|noun')}
           onFocus={(event) => event.currentTarget.select()}
         />
         <ActionButton tone="primary" onClick={copy}>
-          {isCopied ? 'Copied' : 'Copy link'}
+          {isCopied ? t('Copied') : t('Copy link')}
         </ActionButton>
       </div>
       <p className={classes.text} role="status">
         {share.has_newer
-          ? 'Newer messages are private until you update the link.'
-          : 'The link shows all messages.'}
-        {share.expires_at !== null && ` It ends on ${formatDay(share.expires_at)}.`}
+          ? t('Newer messages are private until you update the link.')
+          : t('The link shows all messages.')}
+        {share.expires_at !== null && t(' It ends on {0}.', formatDay(share.expires_at))}
       </p>
       <Problem error={update.error ?? end.error} />
       <div className={classes.buttons}>
         <ActionButton disabled={end.isPending} onClick={() => end.mutate()}>
-          End link
+          {t('End link')}
         </ActionButton>
         <ActionButton
           disabled={!share.has_newer || update.isPending}
           onClick={() => update.mutate()}
         >
-          Update link
+          {t('Update link')}
         </ActionButton>
       </div>
     </>

@@ -2,8 +2,10 @@
  * Reads the events of an answer (Server-Sent Events). Event ids count from the start, so a lost
  * connection resumes with `Last-Event-ID`.
  */
+
 import { createParser } from 'eventsource-parser'
 import type { Citation } from '../../api/types.ts'
+import { t } from '../../language/text.ts'
 import type { AnswerProblem, Source, ToolCall, Usage } from '../api.ts'
 
 export type AnswerEvent =
@@ -79,7 +81,7 @@ export function parseEvent(event: string | undefined, data: string): AnswerEvent
       return {
         kind: 'problem',
         problem: {
-          detail: asText(value.detail) ?? 'The model stopped with an error. Try again',
+          detail: asText(value.detail) ?? t('The model stopped with an error. Try again'),
           code: asText(value.code),
         },
       }

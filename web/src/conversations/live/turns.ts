@@ -1,3 +1,4 @@
+import { t } from '../../language/text.ts'
 import type { Message, Source } from '../api.ts'
 import type { LiveAnswer, LiveState } from './live-answer.ts'
 import { liveAnswers } from './live-answers.ts'
@@ -14,15 +15,15 @@ export function composeTurns(messages: Message[], live: LiveAnswer | null): Turn
   const at = afterId === null ? 0 : messages.findIndex(({ id }) => id === afterId) + 1
   const turns: Turn[] = stored(messages.slice(0, at))
   if (question !== null) {
-    const id = questionId ?? `${key} question`
+    const id = questionId ?? t('{0} question', key)
     const asked = messages.find((message) => message.id === id)
     turns.push({
-      key: `${key} question`,
+      key: t('{0} question', key),
       message: asked ?? { ...createMessage(id, 'user', afterId), parts: question },
       live: null,
     })
   }
-  turns.push({ key: `${key} answer`, message: createAnswer(live.state), live })
+  turns.push({ key: t('{0} answer', key), message: createAnswer(live.state), live })
   return turns
 }
 
@@ -36,7 +37,7 @@ export function isStored(messages: Message[], { answerId, outcome }: LiveState):
 }
 
 export function createAnswer(state: LiveState): Message {
-  const id = state.answerId ?? `${state.key} answer`
+  const id = state.answerId ?? t('{0} answer', state.key)
   return {
     ...createMessage(id, 'assistant', state.questionId ?? state.afterId),
     parts: [{ type: 'text', text: state.text }],
@@ -69,7 +70,7 @@ function createMessage(id: string, role: Message['role'], parent_id: string | nu
 
 /** Pasted text has no name. */
 export function nameSource({ name }: Pick<Source, 'name'>): string {
-  return name || 'Pasted text'
+  return name || t('Pasted text')
 }
 
 /** Returns the text of a message. */

@@ -1,6 +1,8 @@
 // Conversations that the service does not keep: temporary ones in memory, others in this browser.
+
 import { useSyncExternalStore } from 'react'
 import { createBrowserList } from '../../components/browser-list.ts'
+import { t } from '../../language/text.ts'
 import type { Part } from '../api.ts'
 import type { LocalMessage } from './tree.ts'
 
@@ -76,7 +78,9 @@ export function buildTitle(parts: Part[]): string {
       .find((part) => part.type === 'text')
       ?.text.trim()
       .split('\n')[0] ?? ''
-  return text.length > TITLE_MAX ? `${text.slice(0, TITLE_MAX - 1)}…` : text || 'New conversation'
+  return text.length > TITLE_MAX
+    ? `${text.slice(0, TITLE_MAX - 1)}…`
+    : text || t('New conversation')
 }
 
 function dropPictures(conversation: LocalConversation): LocalConversation {

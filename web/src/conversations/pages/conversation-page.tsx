@@ -8,6 +8,7 @@ import { ApiProblem } from '../../api/problem.ts'
 import { LinkButton } from '../../components/links.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { Notice } from '../../components/notice.tsx'
+import { t } from '../../language/text.ts'
 import { useUser } from '../../session/user.ts'
 import type { ComposerOptions } from '../composer/composer.tsx'
 import { ConversationView } from '../conversation-view.tsx'
@@ -91,7 +92,7 @@ function LocalConversation({ id }: { id: string }) {
   return (
     <ConversationView
       thread={thread}
-      header={<PlainHeader title={title} note="Only in this browser" />}
+      header={<PlainHeader title={title} note={t('Only in this browser')} />}
       draftId={id}
       options={options}
       onOptions={setOptions}
@@ -104,10 +105,10 @@ function Missing() {
     <Notice
       icon={IconMessageOff}
       order={1}
-      title="This conversation is gone"
-      action={<LinkButton to="/home">New conversation</LinkButton>}
+      title={t('This conversation is gone')}
+      action={<LinkButton to="/home">{t('New conversation')}</LinkButton>}
     >
-      It was deleted, or it belongs to another account.
+      {t('It was deleted, or it belongs to another account.')}
     </Notice>
   )
 }

@@ -4,6 +4,7 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { type ReactElement, useEffect, useMemo, useState } from 'react'
 import { api } from '../../api/client.ts'
 import { newId } from '../../components/new-id.ts'
+import { t } from '../../language/text.ts'
 import { useUser } from '../../session/user.ts'
 import type { ComposerOptions } from '../composer/composer.tsx'
 import type { Scope } from '../composer/scope.ts'
@@ -64,7 +65,7 @@ function NewConversation({ scope }: { scope: Scope | undefined }) {
     <ConversationView
       thread={here}
       header={
-        <PlainHeader title="New conversation">
+        <PlainHeader title={t('New conversation')}>
           <TemporaryToggle isOn={false} />
         </PlainHeader>
       }
@@ -97,7 +98,7 @@ function TemporaryConversation() {
     <ConversationView
       thread={thread}
       header={
-        <PlainHeader title="Temporary conversation">
+        <PlainHeader title={t('Temporary conversation')}>
           <TemporaryToggle isOn />
         </PlainHeader>
       }
@@ -113,7 +114,7 @@ function TemporaryToggle({ isOn }: { isOn: boolean }) {
   const navigate = useNavigate()
   return (
     <IconButton
-      label={isOn ? 'Leave temporary conversation' : 'Temporary conversation'}
+      label={isOn ? t('Leave temporary conversation') : t('Temporary conversation')}
       aria-pressed={isOn}
       data-tip-side="below"
       data-tip-align="end"
@@ -140,9 +141,11 @@ function TemporaryWelcome() {
   return (
     <section style={{ textAlign: 'center' }}>
       <IconGhost2 size={40} stroke={1.3} color="var(--latch-brass)" aria-hidden />
-      <h2 style={{ margin: '0.75rem 0 0.5rem', fontSize: '1.5rem' }}>Temporary conversation</h2>
+      <h2 style={{ margin: '0.75rem 0 0.5rem', fontSize: '1.5rem' }}>
+        {t('Temporary conversation')}
+      </h2>
       <p style={{ margin: '0 auto', maxWidth: '28rem', color: 'var(--mantine-color-dimmed)' }}>
-        It is stored nowhere, and it is gone when you leave this page.
+        {t('It is stored nowhere, and it is gone when you leave this page.')}
       </p>
     </section>
   )

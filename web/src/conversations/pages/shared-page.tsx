@@ -12,6 +12,7 @@ import { LinkButton } from '../../components/links.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { Notice } from '../../components/notice.tsx'
 import { useTitle } from '../../components/title.ts'
+import { t } from '../../language/text.ts'
 import { useHasSession } from '../../session/use-session.ts'
 import { ActionButton } from '../parts/action-button.tsx'
 import { announceChange } from '../queries.ts'
@@ -60,7 +61,11 @@ function Shared({ token, title, publishedAt, messages }: SharedProps) {
       <header className={classes.head}>
         <h1 dir="auto">{title}</h1>
         <p>
-          A conversation shared from {BRAND}, {formatDay(publishedAt)}. Models can be wrong.
+          {t(
+            'A conversation shared from {0}, {1}. Models can be wrong.',
+            BRAND,
+            formatDay(publishedAt),
+          )}
         </p>
       </header>
       <SharedTurns messages={messages} />
@@ -83,11 +88,11 @@ function Continue({ token }: { token: string }) {
     <footer className={classes.foot}>
       {isSignedIn ? (
         <ActionButton tone="primary" disabled={copy.isPending} onClick={() => copy.mutate()}>
-          Continue as a copy
+          {t('Continue as a copy')}
         </ActionButton>
       ) : (
         <LinkButton to="/register" search={{ redirect: `/s/${token}` }}>
-          Sign up to continue this conversation
+          {t('Sign up to continue this conversation')}
         </LinkButton>
       )}
       {copy.isError && <p role="alert">{formatProblem(copy.error)}</p>}
@@ -96,16 +101,16 @@ function Continue({ token }: { token: string }) {
 }
 
 function Ended() {
-  useTitle('Link ended')
+  useTitle(t('Link ended'))
   return (
     <div>
       <Notice
         icon={IconLinkOff}
         order={1}
-        title="Link ended"
-        action={<LinkButton to="/">Back to home</LinkButton>}
+        title={t('Link ended')}
+        action={<LinkButton to="/">{t('Back to home')}</LinkButton>}
       >
-        Its owner ended it, or it expired.
+        {t('Its owner ended it, or it expired.')}
       </Notice>
     </div>
   )

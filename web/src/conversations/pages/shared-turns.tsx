@@ -1,5 +1,6 @@
 import type { SharedMessage } from '../../api/types.ts'
 import { plural } from '../../components/format.ts'
+import { t } from '../../language/text.ts'
 import { Markdown } from '../../markdown/markdown.tsx'
 import classes from './shared-page.module.css'
 
@@ -9,11 +10,11 @@ export function SharedTurns({ messages }: { messages: SharedMessage[] }) {
     message.role === 'user' ? (
       // biome-ignore lint/suspicious/noArrayIndexKey: a frozen copy does not change.
       <article key={index} className={classes.question}>
-        <h2 className="visually-hidden">Question</h2>
+        <h2 className="visually-hidden">{t('Question')}</h2>
         <div dir="auto">
           {message.text}
           {message.attachments > 0 && (
-            <small> ({plural(message.attachments, 'attachment')} not shared)</small>
+            <small> {t('({0} not shared)', plural(message.attachments, 'attachment'))}</small>
           )}
         </div>
       </article>
@@ -27,14 +28,14 @@ export function SharedTurns({ messages }: { messages: SharedMessage[] }) {
 function SharedAnswer({ message: { text, sources, citations } }: { message: SharedMessage }) {
   return (
     <article className={classes.answer}>
-      <h2 className="visually-hidden">Answer</h2>
+      <h2 className="visually-hidden">{t('Answer')}</h2>
       <Markdown text={text} cite={renderNumber} />
       {sources.length > 0 && (
-        <ol className={classes.sources} aria-label="Sources">
+        <ol className={classes.sources} aria-label={t('Sources')}>
           {sources.map(({ number, name }) => (
             <li key={number}>
               <span>
-                <b>[{number}]</b> {name || 'Pasted text'}
+                <b>[{number}]</b> {name || t('Pasted text')}
               </span>
               {citations
                 .filter(({ source }) => source === number)

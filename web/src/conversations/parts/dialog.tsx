@@ -1,5 +1,6 @@
 import { IconX } from '@tabler/icons-react'
 import { type ReactNode, useLayoutEffect, useRef } from 'react'
+import { t } from '../../language/text.ts'
 import classes from './dialog.module.css'
 import { IconButton } from './icon-button.tsx'
 
@@ -28,7 +29,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
         <header className={classes.head}>
           <h2>{title}</h2>
           <IconButton
-            label="Close"
+            label={t('Close')}
             data-tip-side="below"
             data-tip-align="end"
             onClick={() => dialog.current?.close()}

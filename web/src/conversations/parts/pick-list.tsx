@@ -1,4 +1,5 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import { t } from '../../language/text.ts'
 import classes from './pick-list.module.css'
 
 export type PickOption = {
@@ -80,7 +81,7 @@ export function PickList({
         onKeyDown={onKeyDown}
       />
       {found.length === 0 ? (
-        <p className={classes.empty}>{options.length === 0 ? empty : 'No results'}</p>
+        <p className={classes.empty}>{options.length === 0 ? empty : t('No results')}</p>
       ) : (
         <div
           id={`${id}-list`}

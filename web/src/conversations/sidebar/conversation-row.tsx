@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
+import { t } from '../../language/text.ts'
 import type { ListedConversation } from '../api.ts'
 import { ConversationMenu, changeConversation } from '../conversation-menu.tsx'
 import { RenameField } from '../rename-field.tsx'
@@ -35,7 +36,7 @@ export function StoredRow({ conversation }: { conversation: ListedConversation }
 }
 
 /** Before its first answer, a conversation has no title. */
-const UNTITLED = 'New conversation'
+const UNTITLED = t('New conversation')
 
 type RowLinkProps = { id: string; title: string; isRunning: boolean }
 
@@ -52,7 +53,9 @@ export function RowLink({ id, title, isRunning }: RowLinkProps) {
       <span className={classes.name} dir="auto">
         {title || UNTITLED}
       </span>
-      {isRunning && <span className={classes.running} role="img" aria-label="Being answered" />}
+      {isRunning && (
+        <span className={classes.running} role="img" aria-label={t('Being answered')} />
+      )}
     </Link>
   )
 }

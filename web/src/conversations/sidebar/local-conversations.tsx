@@ -1,5 +1,6 @@
 import { IconTrash } from '@tabler/icons-react'
 import { useNavigate, useParams } from '@tanstack/react-router'
+import { t } from '../../language/text.ts'
 import { useUser } from '../../session/user.ts'
 import { liveAnswers } from '../live/live-answers.ts'
 import { inBrowser, type LocalConversation } from '../local/local-conversations.ts'
@@ -10,8 +11,8 @@ import classes from './sidebar.module.css'
 /** Conversations of this browser. Few people have some, so this loads when there is one. */
 export function LocalConversations({ conversations }: { conversations: LocalConversation[] }) {
   return (
-    <section aria-label="In this browser">
-      <h3 className={classes.day}>In this browser</h3>
+    <section aria-label={t('In this browser')}>
+      <h3 className={classes.day}>{t('In this browser')}</h3>
       <ul className={classes.list}>
         {conversations.map((conversation) => (
           <LocalRow key={conversation.id} conversation={conversation} />
@@ -34,7 +35,7 @@ function LocalRow({ conversation: { id, title } }: { conversation: LocalConversa
     <li className={classes.row}>
       <RowLink id={id} title={title} isRunning={false} />
       <IconButton
-        label={`Delete “${title}”`}
+        label={t('Delete “{0}”', title)}
         data-tip-side="below"
         data-tip-align="end"
         className={classes.actions}

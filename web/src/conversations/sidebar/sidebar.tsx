@@ -2,6 +2,7 @@ import { IconArchive, IconArrowLeft, IconSettings } from '@tabler/icons-react'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
 import { formatProblem } from '../../api/problem.ts'
+import { t } from '../../language/text.ts'
 import { useUser } from '../../session/user.ts'
 import { groupByDay } from '../day-groups.ts'
 import { inBrowser } from '../local/local-conversations.ts'
@@ -28,12 +29,12 @@ export function ConversationSidebar() {
   const [showsSettings, setShowsSettings] = useState(false)
   const keeping = useQuery(keepingQuery).data?.keeping
   return (
-    <section className={classes.sidebar} aria-label="Conversations">
+    <section className={classes.sidebar} aria-label={t('Conversations')}>
       <div className={classes.lists}>
         {isArchive ? (
           <>
             <button type="button" className={classes.back} onClick={() => setIsArchive(false)}>
-              <IconArrowLeft size={16} aria-hidden /> Archive
+              <IconArrowLeft size={16} aria-hidden /> {t('Archive')}
             </button>
             <StoredList isArchive />
           </>
@@ -47,11 +48,11 @@ export function ConversationSidebar() {
       <div className={classes.foot}>
         {keeping === 'account' && !isArchive && (
           <button type="button" onClick={() => setIsArchive(true)}>
-            <IconArchive size={17} stroke={1.7} aria-hidden /> Archive
+            <IconArchive size={17} stroke={1.7} aria-hidden /> {t('Archive')}
           </button>
         )}
         <button type="button" onClick={() => setShowsSettings(true)}>
-          <IconSettings size={17} stroke={1.7} aria-hidden /> Manage
+          <IconSettings size={17} stroke={1.7} aria-hidden /> {t('Manage')}
         </button>
       </div>
       <Suspense>
@@ -70,14 +71,14 @@ function StoredList({ isArchive }: { isArchive: boolean }) {
       <p className={classes.empty} role="alert">
         {formatProblem(list.error)}{' '}
         <button type="button" className={classes.retry} onClick={() => void list.refetch()}>
-          Try again
+          {t('Try again')}
         </button>
       </p>
     )
   if (all.length === 0)
     return (
       <p className={classes.empty}>
-        {isArchive ? 'The archive is empty.' : 'Your conversations appear here.'}
+        {isArchive ? t('The archive is empty.') : t('Your conversations appear here.')}
       </p>
     )
   return (
@@ -99,7 +100,7 @@ function StoredList({ isArchive }: { isArchive: boolean }) {
           disabled={list.isFetchingNextPage}
           onClick={() => void list.fetchNextPage()}
         >
-          Show more
+          {t('Show more')}
         </button>
       )}
     </>
@@ -109,7 +110,7 @@ function StoredList({ isArchive }: { isArchive: boolean }) {
 function LocalList({ isOnly }: { isOnly: boolean }) {
   const all = inBrowser.use(useUser().id)
   if (all.length === 0)
-    return isOnly ? <p className={classes.empty}>Your conversations appear here.</p> : null
+    return isOnly ? <p className={classes.empty}>{t('Your conversations appear here.')}</p> : null
   return (
     <Suspense>
       <LocalConversations conversations={all} />

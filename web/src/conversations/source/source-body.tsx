@@ -5,6 +5,7 @@ import { ApiProblem } from '../../api/problem.ts'
 import type { Quote } from '../../api/types.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { DocumentText } from '../../documents/document-text.tsx'
+import { t } from '../../language/text.ts'
 import type { Source } from '../api.ts'
 import { nameSource } from '../live/turns.ts'
 import classes from './source-pane.module.css'
@@ -67,7 +68,7 @@ export function SourceBody({ source, quote }: SourceBodyProps) {
 function Deleted({ source: { content } }: { source: Source }) {
   return (
     <div className={classes.deleted}>
-      <p>This document was deleted. The answer used this passage:</p>
+      <p>{t('This document was deleted. The answer used this passage:')}</p>
       <blockquote dir="auto">{content.trim()}</blockquote>
     </div>
   )

@@ -1,6 +1,7 @@
 import { IconChevronLeft, IconChevronRight, IconExternalLink, IconX } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useRef, useSyncExternalStore } from 'react'
+import { t } from '../../language/text.ts'
 import { nameSource } from '../live/turns.ts'
 import { IconButton } from '../parts/icon-button.tsx'
 import type { OpenedSource } from './opened-source.ts'
@@ -27,7 +28,7 @@ function Beside(props: SourcePaneProps) {
   return (
     <aside
       className={classes.pane}
-      aria-label="Source"
+      aria-label={t('Source')}
       onKeyDown={(event) => {
         if (event.key !== 'Escape') return
         event.stopPropagation()
@@ -50,7 +51,7 @@ function Sheet(props: SourcePaneProps) {
     <dialog
       ref={dialog}
       className={classes.sheet}
-      aria-label="Source"
+      aria-label={t('Source')}
       // Otherwise the conversation would close the source a second time.
       onKeyDown={(event) => event.key === 'Escape' && event.stopPropagation()}
       onCancel={(event) => {
@@ -81,18 +82,16 @@ function Content({ opened: { all, at }, onMove, onClose, close }: ContentProps) 
         {all.length > 1 && (
           <span className={classes.steps}>
             <IconButton
-              label="Previous citation"
+              label={t('Previous citation')}
               data-tip-side="below"
               disabled={before === undefined}
               onClick={() => before && onMove(before.place)}
             >
               <IconChevronLeft size={19} aria-hidden />
             </IconButton>
-            <span aria-live="polite">
-              {at + 1} of {all.length}
-            </span>
+            <span aria-live="polite">{t('{0} of {1}', at + 1, all.length)}</span>
             <IconButton
-              label="Next citation"
+              label={t('Next citation')}
               data-tip-side="below"
               disabled={after === undefined}
               onClick={() => after && onMove(after.place)}
@@ -105,14 +104,14 @@ function Content({ opened: { all, at }, onMove, onClose, close }: ContentProps) 
           to="/documents/$id"
           params={{ id: source.document_id }}
           className={classes.original}
-          aria-label="Open in library"
-          title="Open in library"
+          aria-label={t('Open in library')}
+          title={t('Open in library')}
         >
           <IconExternalLink size={18} aria-hidden />
         </Link>
         <IconButton
           ref={close}
-          label="Close source"
+          label={t('Close source')}
           data-tip-side="below"
           data-tip-align="end"
           onClick={onClose}
@@ -126,7 +125,7 @@ function Content({ opened: { all, at }, onMove, onClose, close }: ContentProps) 
         </blockquote>
       )}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard. */}
-      <section className={classes.body} tabIndex={0} aria-label="Document">
+      <section className={classes.body} tabIndex={0} aria-label={t('Document')}>
         <Suspense fallback={<div className={classes.loading} aria-busy="true" />}>
           <SourceBody key={source.document_id} source={source} quote={quote} />
         </Suspense>

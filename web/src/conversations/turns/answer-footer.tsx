@@ -1,5 +1,6 @@
 import { IconArrowsExchange, IconQuote, IconRefresh } from '@tabler/icons-react'
 import { formatCallCost, plural } from '../../components/format.ts'
+import { t } from '../../language/text.ts'
 import type { Message } from '../api.ts'
 import { removeMarks } from '../citations.ts'
 import { ModelMenu } from '../composer/model-picker.tsx'
@@ -45,17 +46,17 @@ export function AnswerFooter({
         </button>
       )}
       {text !== '' && (
-        <CopyButton label="Copy answer" read={() => removeMarks(text, sources.length)} />
+        <CopyButton label={t('Copy answer')} read={() => removeMarks(text, sources.length)} />
       )}
-      <IconButton label="Answer again" disabled={isLocked} onClick={() => onRetry(message)}>
+      <IconButton label={t('Answer again')} disabled={isLocked} onClick={() => onRetry(message)}>
         <IconRefresh size={17} aria-hidden />
       </IconButton>
       <ModelMenu
-        label="Answer with another model"
+        label={t('Answer with another model')}
         model={model}
         onPick={(picked) => onRetry(message, picked)}
         button={(target) => (
-          <IconButton {...target} label="Answer with another model" disabled={isLocked}>
+          <IconButton {...target} label={t('Answer with another model')} disabled={isLocked}>
             <IconArrowsExchange size={17} aria-hidden />
           </IconButton>
         )}

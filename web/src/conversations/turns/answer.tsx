@@ -1,4 +1,5 @@
 import { memo, useCallback, useMemo, useRef, useState } from 'react'
+import { t } from '../../language/text.ts'
 import { Markdown } from '../../markdown/markdown.tsx'
 import type { Message } from '../api.ts'
 import { findUnsupported, resolveMarks } from '../citations.ts'
@@ -46,7 +47,7 @@ export const Answer = memo(function Answer({
   const sources = useAnswerSources(answer, text, actions.onOpenSource)
   return (
     <article className={classes.answer} data-message={answer.id} aria-busy={isWriting}>
-      <h2 className="visually-hidden">Answer</h2>
+      <h2 className="visually-hidden">{t('Answer')}</h2>
       <ToolLines tools={answer.tools} isWriting={isWriting} />
       {isWriting && text === '' && <Waiting />}
       {text !== '' && (
@@ -107,7 +108,7 @@ function useAnswerSources(
 
 function Waiting() {
   return (
-    <p className={classes.waiting} role="status" aria-label="Waiting for the answer">
+    <p className={classes.waiting} role="status" aria-label={t('Waiting for the answer')}>
       <span />
     </p>
   )
@@ -116,11 +117,11 @@ function Waiting() {
 function Unsupported({ statements }: { statements: string[] }) {
   if (statements.length === 0) return null
   return (
-    <section className={classes.unsupported} aria-label="Unsupported statements">
+    <section className={classes.unsupported} aria-label={t('Unsupported statements')}>
       <p>
         {statements.length === 1
-          ? 'The sources do not support this statement:'
-          : 'The sources do not support these statements:'}
+          ? t('The sources do not support this statement:')
+          : t('The sources do not support these statements:')}
       </p>
       <ul>
         {statements.map((statement) => (

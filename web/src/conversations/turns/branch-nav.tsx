@@ -1,4 +1,5 @@
 import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react'
+import { t } from '../../language/text.ts'
 import type { Message } from '../api.ts'
 import { IconButton } from '../parts/icon-button.tsx'
 import classes from './answer.module.css'
@@ -17,7 +18,7 @@ export function BranchNav({ message: { id, sibling_ids }, what, onChoose }: Bran
   return (
     <span className={classes.branches}>
       <IconButton
-        label={`Previous ${what}`}
+        label={t('Previous {0}', what)}
         disabled={before === undefined}
         onClick={() => before !== undefined && onChoose(before)}
       >
@@ -27,7 +28,7 @@ export function BranchNav({ message: { id, sibling_ids }, what, onChoose }: Bran
         {at + 1}/{sibling_ids.length}
       </span>
       <IconButton
-        label={`Next ${what}`}
+        label={t('Next {0}', what)}
         disabled={after === undefined}
         onClick={() => after !== undefined && onChoose(after)}
       >

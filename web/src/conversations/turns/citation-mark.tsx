@@ -1,4 +1,5 @@
 import { use, useState } from 'react'
+import { t } from '../../language/text.ts'
 import { nameSource } from '../live/turns.ts'
 import { AnswerContext } from './answer-context.ts'
 import classes from './citation-mark.module.css'
@@ -29,7 +30,7 @@ export function CitationMark({ number, ordinal }: CitationMarkProps) {
       type="button"
       className={classes.mark}
       data-ordinal={ordinal}
-      aria-label={`Source ${number}: ${nameSource(source)}`}
+      aria-label={t('Source {0}: {1}', number, nameSource(source))}
       aria-describedby={isPeeked ? PEEK_ID : undefined}
       onMouseEnter={(event) => show(event.currentTarget)}
       onMouseLeave={hide}

@@ -1,5 +1,6 @@
 import { IconCheck, IconCopy } from '@tabler/icons-react'
 import { useEffect, useState } from 'react'
+import { t } from '../../language/text.ts'
 import { IconButton } from '../parts/icon-button.tsx'
 
 const SHOWN_MS = 1_500
@@ -13,7 +14,7 @@ export function CopyButton({ label, read }: { label: string; read: () => string 
   }, [isCopied])
   return (
     <IconButton
-      label={isCopied ? 'Copied' : label}
+      label={isCopied ? t('Copied') : label}
       onClick={() => void navigator.clipboard.writeText(read()).then(() => setIsCopied(true))}
     >
       {isCopied ? <IconCheck size={17} aria-hidden /> : <IconCopy size={17} aria-hidden />}

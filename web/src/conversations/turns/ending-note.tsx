@@ -1,6 +1,7 @@
 import { IconArrowRight, IconRefresh } from '@tabler/icons-react'
 import { LinkButton } from '../../components/links.tsx'
 import { SandboxMail } from '../../components/sandbox-mail.tsx'
+import { t } from '../../language/text.ts'
 import type { Message } from '../api.ts'
 import classes from './answer.module.css'
 import { describeEnding } from './ending.ts'
@@ -22,18 +23,18 @@ export function EndingNote({ message, hasText, onContinue, onRetry }: EndingNote
       <p>{ending.text}</p>
       {ending.action === 'plans' && (
         <LinkButton to="/pricing" variant="default">
-          See plans
+          {t('See plans')}
         </LinkButton>
       )}
       {ending.action === 'verify' && <SandboxMail />}
       {ending.canContinue && onContinue && (
         <button type="button" onClick={onContinue}>
-          Continue <IconArrowRight size={17} aria-hidden />
+          {t('Continue')} <IconArrowRight size={17} aria-hidden />
         </button>
       )}
       {isProblem && !ending.canContinue && ending.action !== 'plans' && onRetry && (
         <button type="button" onClick={onRetry}>
-          <IconRefresh size={17} aria-hidden /> Try again
+          <IconRefresh size={17} aria-hidden /> {t('Try again')}
         </button>
       )}
     </div>

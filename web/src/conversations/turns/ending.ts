@@ -1,4 +1,5 @@
 import { endSentence } from '../../api/problem.ts'
+import { t } from '../../language/text.ts'
 import type { Message } from '../api.ts'
 
 export type Ending = {
@@ -22,15 +23,15 @@ export function describeEnding(message: Message, hasText: boolean): Ending | nul
     case 'running':
       return null
     case 'stopped':
-      return quiet('You stopped this answer.')
+      return quiet(t('You stopped this answer.'))
     case 'interrupted':
-      return quiet('This answer was interrupted.')
+      return quiet(t('This answer was interrupted.'))
     case 'failed':
       return describeFailure(message, hasText)
     case 'ok':
-      if (message.usage?.finish_reason === 'length') return quiet('Stopped at the length limit.')
+      if (message.usage?.finish_reason === 'length') return quiet(t('Stopped at the length limit.'))
       if (message.usage?.finish_reason === 'content_filter')
-        return quiet('The model’s content filter stopped this answer.', false)
+        return quiet(t('The model’s content filter stopped this answer.'), false)
       return null
   }
 }
@@ -42,32 +43,32 @@ function describeFailure({ problem }: Message, hasText: boolean): Ending {
     canContinue: hasText,
     action,
   })
-  const detail = endSentence(problem?.detail ?? 'The model did not respond')
+  const detail = endSentence(problem?.detail ?? t('The model did not respond'))
   switch (problem?.code) {
     case 'email_not_verified':
     case 'free_needs_verified_email':
-      return failed('Confirm your email address to get your first answer.', 'verify')
+      return failed(t('Confirm your email address to get your first answer.'), 'verify')
     case 'free_allowance_taken':
     case 'budget_exhausted':
     case 'token_budget_exhausted':
       return failed(detail, 'plans')
     case 'answer_running':
-      return failed('This conversation is being answered on another page. Wait for it to end.')
+      return failed(t('This conversation is being answered on another page. Wait for it to end.'))
     case 'vendor_unauthorized':
     case 'provider_not_configured':
-      return failed('This model is not available. Choose another one.')
+      return failed(t('This model is not available. Choose another one.'))
     case 'model_not_found':
-      return failed('There is no model with this name. Choose another one.')
+      return failed(t('There is no model with this name. Choose another one.'))
     case 'vendor_overloaded':
     case 'gateway_full':
-      return failed('The model is overloaded. Try again in a moment, or choose another one.')
+      return failed(t('The model is overloaded. Try again in a moment, or choose another one.'))
     case 'vendor_timeout':
-      return failed('The model took too long. Try again, or choose another one.')
+      return failed(t('The model took too long. Try again, or choose another one.'))
     case 'vendor_failed':
       return failed(
         hasText
-          ? 'The model stopped in the middle of its answer. Try again, or choose another one.'
-          : 'The model did not respond. Try again, or choose another one.',
+          ? t('The model stopped in the middle of its answer. Try again, or choose another one.')
+          : t('The model did not respond. Try again, or choose another one.'),
       )
     default:
       return failed(detail)

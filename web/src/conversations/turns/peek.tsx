@@ -1,4 +1,5 @@
 import { createContext, type ReactNode, use, useMemo, useState } from 'react'
+import { t } from '../../language/text.ts'
 import type { Cited } from '../citations.ts'
 import { nameSource } from '../live/turns.ts'
 import classes from './peek.module.css'
@@ -50,7 +51,7 @@ function Card({ cited: { source, quote }, mark }: Peeked) {
       </p>
       <p className={classes.place}>
         {nameSource(source)}
-        {page !== null && ` · page ${page}`}
+        {page !== null && t(' · page {0}', page)}
       </p>
     </div>
   )

@@ -1,6 +1,7 @@
 import { IconFileText, IconPencil } from '@tabler/icons-react'
 import { type FormEvent, type KeyboardEvent, memo, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
+import { t } from '../../language/text.ts'
 import type { Message, Part } from '../api.ts'
 import { readText } from '../live/turns.ts'
 import { IconButton } from '../parts/icon-button.tsx'
@@ -44,7 +45,7 @@ export const Question = memo(function Question({
   }
   return (
     <article className={classes.question} data-message={message.id}>
-      <h2 className="visually-hidden">Question</h2>
+      <h2 className="visually-hidden">{t('Question')}</h2>
       <Attached parts={message.parts} />
       {text !== '' && (
         <div className={classes.bubble} dir="auto">
@@ -53,10 +54,10 @@ export const Question = memo(function Question({
       )}
       <div className={classes.tools}>
         <BranchNav message={message} what="question" onChoose={onChoose} />
-        <CopyButton label="Copy question" read={() => text} />
+        <CopyButton label={t('Copy question')} read={() => text} />
         <IconButton
           ref={pencil}
-          label="Edit question"
+          label={t('Edit question')}
           disabled={isLocked}
           onClick={() => onEditing(message.id)}
         >
@@ -71,12 +72,12 @@ function Attached({ parts }: { parts: Part[] }) {
   const attached = parts.filter((part) => part.type !== 'text')
   if (attached.length === 0) return null
   return (
-    <ul className={classes.attached} aria-label="Attachments">
+    <ul className={classes.attached} aria-label={t('Attachments')}>
       {attached.map((part, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a sent question does not change.
         <li key={index}>
           {part.type === 'image' ? (
-            <img src={`data:${part.media_type};base64,${part.data}`} alt="Attached" />
+            <img src={`data:${part.media_type};base64,${part.data}`} alt={t('Attached')} />
           ) : (
             <span className={classes.document}>
               <IconFileText size={17} aria-hidden />
@@ -108,7 +109,7 @@ function EditForm({ text, onSave, onCancel }: EditFormProps) {
   return (
     <form onSubmit={save} className={classes.editing}>
       <textarea
-        aria-label="Edit your question"
+        aria-label={t('Edit your question')}
         // biome-ignore lint/a11y/noAutofocus: the reader has just chosen to edit.
         autoFocus
         dir="auto"
@@ -117,12 +118,12 @@ function EditForm({ text, onSave, onCancel }: EditFormProps) {
         onKeyDown={onKeyDown}
       />
       <div className={classes.editTools}>
-        <span>The earlier question stays available.</span>
+        <span>{t('The earlier question stays available.')}</span>
         <button type="button" onClick={onCancel}>
-          Cancel
+          {t('Cancel')}
         </button>
         <button type="submit" data-primary disabled={draft.trim() === ''}>
-          Send
+          {t('Send')}
         </button>
       </div>
     </form>

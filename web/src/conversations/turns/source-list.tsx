@@ -1,4 +1,5 @@
 import type { Quote } from '../../api/types.ts'
+import { t } from '../../language/text.ts'
 import type { Message, Source } from '../api.ts'
 import { findMarks, resolveMarks } from '../citations.ts'
 import { nameSource } from '../live/turns.ts'
@@ -35,7 +36,7 @@ const SHORT = 200
 
 export function SourceList({ message, text, onOpen }: SourceListProps) {
   return (
-    <ol className={classes.sources} aria-label="Sources">
+    <ol className={classes.sources} aria-label={t('Sources')}>
       {listSources(message, text).map(({ number, source, quotes, place }) => {
         const page = quotes[0]?.page ?? source.page
         const lines = quotes.length > 0 ? quotes.map((quote) => quote.text) : [cut(source.content)]

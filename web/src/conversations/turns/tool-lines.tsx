@@ -1,5 +1,6 @@
 import { IconChevronRight } from '@tabler/icons-react'
 import { plural } from '../../components/format.ts'
+import { t } from '../../language/text.ts'
 import type { ToolCall } from '../api.ts'
 import classes from './answer.module.css'
 
@@ -33,19 +34,19 @@ function describeTools(tools: ToolCall[]): string {
     (sum, tool) => sum + (tool.name === 'search' ? (tool.found ?? 0) : 0),
     0,
   )
-  const steps = tools.length > 1 ? ` in ${plural(tools.length, 'step')}` : ''
-  return `Searched your documents${steps} · ${plural(found, 'passage')}`
+  const steps = tools.length > 1 ? t(' in {0}', plural(tools.length, 'step')) : ''
+  return t('Searched your documents{0} · {1}', steps, plural(found, 'passage'))
 }
 
 function describeTool({ name, input, found, state }: ToolCall): string {
   const isDone = state === 'done'
   const result = isDone && typeof found === 'number' ? ` · ${plural(found, 'passage')}` : ''
-  const query = typeof input.query === 'string' ? ` for “${input.query}”` : ''
+  const query = typeof input.query === 'string' ? t(' for “{0}”', input.query) : ''
   if (name === 'search')
-    return `${isDone ? 'Searched' : 'Searching'} your documents${query}${result}`
+    return t('{0} your documents{1}{2}', isDone ? t('Searched') : t('Searching'), query, result)
   if (name === 'list_documents')
     return isDone
-      ? 'Looked through your list of documents'
-      : 'Looking through your list of documents…'
-  return isDone ? 'Read a document' : 'Reading a document…'
+      ? t('Looked through your list of documents')
+      : t('Looking through your list of documents…')
+  return isDone ? t('Read a document') : t('Reading a document…')
 }

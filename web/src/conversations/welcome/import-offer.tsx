@@ -1,6 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { formatProblem } from '../../api/problem.ts'
 import { plural } from '../../components/format.ts'
+import { t } from '../../language/text.ts'
 import { useUser } from '../../session/user.ts'
 import { importConversations } from '../import.ts'
 import {
@@ -24,17 +25,20 @@ export function ImportOffer() {
   })
   if (keeping !== 'account' || count === 0) return null
   return (
-    <section className={classes.privacy} aria-label="Conversations in this browser">
+    <section className={classes.privacy} aria-label={t('Conversations in this browser')}>
       <p role="status">
         {move.isError
           ? formatProblem(move.error)
-          : `This browser keeps ${plural(count, 'conversation')}. Move them into your account?`}
+          : t(
+              'This browser keeps {0}. Move them into your account?',
+              plural(count, 'conversation'),
+            )}
       </p>
       <button type="button" disabled={move.isPending} onClick={() => move.mutate()}>
-        Move
+        {t('Move')}
       </button>
       <button type="button" onClick={() => deleteBrowserConversations(user.id)}>
-        Delete
+        {t('Delete')}
       </button>
     </section>
   )

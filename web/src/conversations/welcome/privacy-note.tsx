@@ -1,6 +1,7 @@
 import { IconLock } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
+import { t } from '../../language/text.ts'
 import { keepingQuery } from '../queries.ts'
 import classes from './welcome.module.css'
 
@@ -23,20 +24,22 @@ export function PrivacyNote() {
     setIsSeen(true)
   }
   return (
-    <section className={classes.privacy} aria-label="Privacy">
+    <section className={classes.privacy} aria-label={t('Privacy')}>
       <IconLock size={18} aria-hidden />
       <p>
         {keeping.keeping === 'account'
-          ? 'Conversations are kept encrypted in your account, on all your devices, until you delete them.'
-          : 'Conversations stay in this browser until you sign out.'}
+          ? t(
+              'Conversations are kept encrypted in your account, on all your devices, until you delete them.',
+            )
+          : t('Conversations stay in this browser until you sign out.')}
       </p>
       {keeping.canChange && (
         <button type="button" onClick={() => setIsOpen(true)}>
-          Change
+          {t('Change|verb')}
         </button>
       )}
       <button type="button" onClick={dismiss}>
-        OK
+        {t('OK')}
       </button>
       <Suspense>{isOpen && <SettingsDialog onClose={() => setIsOpen(false)} />}</Suspense>
     </section>

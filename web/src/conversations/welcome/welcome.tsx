@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { formatProblem } from '../../api/problem.ts'
+import { t } from '../../language/text.ts'
 import { useUser } from '../../session/user.ts'
 import type { Part } from '../api.ts'
 import { chosenDocumentsQuery } from '../composer/scope-options.ts'
@@ -12,16 +13,16 @@ import classes from './welcome.module.css'
 type WelcomeProps = { onAsk: (parts: Part[]) => Promise<void> }
 
 const STARTERS = [
-  'Explain vector search to a colleague in five sentences',
-  'Draft a friendly reminder for an unpaid invoice',
-  'Write a SQL query that finds duplicate emails',
+  t('Explain vector search to a colleague in five sentences'),
+  t('Draft a friendly reminder for an unpaid invoice'),
+  t('Write a SQL query that finds duplicate emails'),
 ]
 
 export function Greeting() {
   const name = useUser().full_name?.split(' ')[0]
   return (
     <h2 className={classes.title}>
-      {name ? `${greet()}, ${name}` : 'What would you like to know?'}
+      {name ? `${greet()}, ${name}` : t('What would you like to know?')}
     </h2>
   )
 }
@@ -34,7 +35,7 @@ export function Welcome({ onAsk }: WelcomeProps) {
       {documents.data?.length === 0 ? (
         <Sample onAsk={onAsk} />
       ) : (
-        <ul className={classes.starters} aria-label="Suggestions">
+        <ul className={classes.starters} aria-label={t('Suggestions')}>
           {STARTERS.map((starter) => (
             <li key={starter}>
               <button type="button" onClick={() => void onAsk([{ type: 'text', text: starter }])}>
@@ -62,13 +63,14 @@ function Sample({ onAsk }: WelcomeProps) {
     }
   }
   return (
-    <section className={classes.sample} aria-label="Sample">
+    <section className={classes.sample} aria-label={t('Sample')}>
       <p>
-        Ask about your own files and every answer shows the sentence it rests on. Add a file with +,
-        or see how it works first.
+        {t(
+          'Ask about your own files and every answer shows the sentence it rests on. Add a file with +, or see how it works first.',
+        )}
       </p>
       <button type="button" disabled={state === 'busy'} onClick={() => void start()}>
-        {state === 'busy' ? 'Adding the sample…' : 'Try with a sample document'}
+        {state === 'busy' ? t('Adding the sample…') : t('Try with a sample document')}
       </button>
       {state instanceof Error && <p role="alert">{formatProblem(state)}</p>}
     </section>
@@ -77,7 +79,7 @@ function Sample({ onAsk }: WelcomeProps) {
 
 function greet(): string {
   const hour = new Date().getHours()
-  if (hour < 5) return 'Good evening'
-  if (hour < 12) return 'Good morning'
-  return hour < 18 ? 'Good afternoon' : 'Good evening'
+  if (hour < 5) return t('Good evening')
+  if (hour < 12) return t('Good morning')
+  return hour < 18 ? t('Good afternoon') : t('Good evening')
 }

@@ -1,11 +1,13 @@
 // Searches the service for the palette. Each source answers for the caller alone: conversations
 // and files are the user's, and customers and orders need a superuser.
+
 import { useDebouncedValue } from '@mantine/hooks'
 import { IconFiles, IconMessage, IconReceipt, IconUsers } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import type { User } from '../../api/types.ts'
 import { searchQuery } from '../../conversations/queries.ts'
+import { t } from '../../language/text.ts'
 import { foundFilesQuery } from '../../library/files-query.ts'
 import type { Entry } from './entry.ts'
 
@@ -47,7 +49,7 @@ export function useFound(typed: string, user: User | undefined): Found {
           const line = matches.find(({ message_id }) => message_id !== null)?.text
           return {
             id: `conversation-${id}`,
-            group: 'Conversations',
+            group: t('Conversations'),
             label: title,
             detail: line && cutLine(line, q),
             icon: IconMessage,
@@ -56,14 +58,14 @@ export function useFound(typed: string, user: User | undefined): Found {
         }),
       ...(files.data?.files ?? []).map(({ id, source }) => ({
         id: `file-${id}`,
-        group: 'Files',
-        label: source ?? 'Pasted text',
+        group: t('Files'),
+        label: source ?? t('Pasted text'),
         icon: IconFiles,
         href: `/library/${id}`,
       })),
       ...(customers.data?.users ?? []).map(({ id, email, full_name }) => ({
         id: `customer-${id}`,
-        group: 'Customers',
+        group: t('Customers'),
         label: full_name ?? email,
         ...(full_name && { detail: email }),
         icon: IconUsers,
@@ -71,9 +73,9 @@ export function useFound(typed: string, user: User | undefined): Found {
       })),
       ...(orders.data?.purchases ?? []).map(({ id, email, tier, status }) => ({
         id: `order-${id}`,
-        group: 'Orders',
+        group: t('Orders'),
         label: `${tier} · ${status}`,
-        detail: email ?? 'Guest',
+        detail: email ?? t('Guest'),
         icon: IconReceipt,
         href: `/shop/orders/${id}`,
       })),

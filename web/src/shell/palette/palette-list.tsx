@@ -1,3 +1,4 @@
+import { t } from '../../language/text.ts'
 import type { Entry } from './entry.ts'
 import classes from './palette.module.css'
 
@@ -11,7 +12,7 @@ type PaletteListProps = {
 export function PaletteList({ entries, active, onChoose }: PaletteListProps) {
   const groups = [...new Set(entries.map(({ group }) => group))]
   return (
-    <div id="palette-list" role="listbox" aria-label="Results" className={classes.list}>
+    <div id="palette-list" role="listbox" aria-label={t('Results')} className={classes.list}>
       {groups.map((group) => (
         // biome-ignore lint/a11y/useSemanticElements: a fieldset is no part of a listbox.
         <div key={group} role="group" aria-label={group}>

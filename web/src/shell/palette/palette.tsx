@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { useLayoutEffect, useRef } from 'react'
 import { userQuery } from '../../api/queries.ts'
+import { t } from '../../language/text.ts'
 import { useHasSession } from '../../session/use-session.ts'
 import type { Entry } from './entry.ts'
 import classes from './palette.module.css'
@@ -41,7 +42,7 @@ export function Palette({ onClose }: PaletteProps) {
     <dialog
       ref={dialog}
       className={classes.dialog}
-      aria-label="Search"
+      aria-label={t('Search')}
       onClose={onClose}
       onClick={(event) => event.target === event.currentTarget && dialog.current?.close()}
     >
@@ -50,7 +51,7 @@ export function Palette({ onClose }: PaletteProps) {
         <input
           ref={field}
           role="combobox"
-          aria-label="Search"
+          aria-label={t('Search')}
           aria-expanded={palette.entries.length > 0}
           aria-controls="palette-list"
           aria-activedescendant={palette.active && `palette-${palette.active.id}`}
@@ -75,14 +76,14 @@ export function Palette({ onClose }: PaletteProps) {
       <p role="status" className={palette.entries.length > 0 ? 'visually-hidden' : classes.none}>
         {palette.status}
       </p>
-      {palette.hasFailed && <p className={classes.none}>Some results couldn’t be loaded.</p>}
+      {palette.hasFailed && <p className={classes.none}>{t('Some results couldn’t be loaded.')}</p>}
     </dialog>
   )
 }
 
 function describeSearch(isSignedIn: boolean, isOperator: boolean): string {
-  if (!isSignedIn) return 'Search pages…'
+  if (!isSignedIn) return t('Search pages…')
   return isOperator
-    ? 'Search customers, orders, invoices, conversations, pages…'
-    : 'Search conversations, files and pages…'
+    ? t('Search customers, orders, invoices, conversations, pages…')
+    : t('Search conversations, files and pages…')
 }

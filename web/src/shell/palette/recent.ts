@@ -1,6 +1,7 @@
 import { IconClock, IconFiles, IconMessage, IconReceipt, IconUsers } from '@tabler/icons-react'
 import type { User } from '../../api/types.ts'
 import { createBrowserList } from '../../components/browser-list.ts'
+import { t } from '../../language/text.ts'
 import { findPlace } from '../navigation.ts'
 import type { Entry } from './entry.ts'
 
@@ -25,7 +26,7 @@ export function useRecentEntries(user: User | undefined): Entry[] {
     .filter(({ href }) => user?.is_superuser || findPlace(href) !== 'run')
     .map(({ href, label, detail }) => ({
       id: `recent-${href}`,
-      group: 'Recent',
+      group: t('Recent'),
       label,
       detail,
       icon: ICONS.find(([base]) => href.startsWith(base))?.[1] ?? IconClock,

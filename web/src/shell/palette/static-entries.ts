@@ -17,6 +17,7 @@ import {
 import { useQuery } from '@tanstack/react-query'
 import { readinessQuery } from '../../api/readiness.ts'
 import type { User } from '../../api/types.ts'
+import { t } from '../../language/text.ts'
 import { useSignOut } from '../../session/sign-out.ts'
 import { BUILD } from '../build-pages.ts'
 import { type NavItem, OWN, type PlaceName, WORK } from '../navigation.ts'
@@ -35,15 +36,15 @@ export function useStaticEntries(user: User | undefined, isSignedIn: boolean): E
   if (!isSignedIn) return [...VISITOR, ...themes]
   const has = (place: PlaceName) => places.some(({ name }) => name === place)
   return [
-    ...listPages('Home', [...WORK, ...OWN, ACCOUNT]),
-    ...(has('build') ? listPages('Build', BUILD) : []),
+    ...listPages(t('Home'), [...WORK, ...OWN, ACCOUNT]),
+    ...(has('build') ? listPages(t('Build'), BUILD) : []),
     ...(has('run')
-      ? listPages('Run', [...RUN, ...RUN_PARTS, ...(isSandboxed ? [TIME_MACHINE] : [])])
+      ? listPages(t('Run'), [...RUN, ...RUN_PARTS, ...(isSandboxed ? [TIME_MACHINE] : [])])
       : []),
     {
       id: 'temporary',
-      group: 'Actions',
-      label: 'New temporary conversation',
+      group: t('Actions'),
+      label: t('New temporary conversation'),
       icon: IconPencilPlus,
       href: '/home?temporary=true',
     },
@@ -52,15 +53,15 @@ export function useStaticEntries(user: User | undefined, isSignedIn: boolean): E
     ...themes,
     {
       id: 'keys',
-      group: 'Actions',
-      label: 'Keyboard shortcuts',
+      group: t('Actions'),
+      label: t('Keyboard shortcuts'),
       icon: IconKeyboard,
       run: openKeys,
     },
     {
       id: 'sign-out',
-      group: 'Actions',
-      label: 'Sign out',
+      group: t('Actions'),
+      label: t('Sign out'),
       icon: IconLogout,
       run: () => void signOut(),
     },
@@ -75,51 +76,51 @@ export function listCallEntries(typed: string): Entry[] {
   return [
     {
       id: 'call',
-      group: 'Build',
-      label: 'Find the call with this request ID',
+      group: t('Build'),
+      label: t('Find the call with this request ID'),
       icon: IconListSearch,
       href: `/calls?days=90&q=${typed}`,
     },
   ]
 }
 
-const ACCOUNT: NavItem = { to: '/account', label: 'Account', icon: IconUserCircle }
+const ACCOUNT: NavItem = { to: '/account', label: t('Account'), icon: IconUserCircle }
 
 const ABOUT: { [path in NavItem['to']]?: string } = {
-  '/home': 'Ask a model or your documents',
-  '/library': 'Your files and collections',
-  '/dashboard': 'What is new, and what is left',
-  '/billing': 'Plan, invoices, card',
-  '/account': 'Profile, security, data',
+  '/home': t('Ask a model or your documents'),
+  '/library': t('Your files and collections'),
+  '/dashboard': t('What is new, and what is left'),
+  '/billing': t('Plan, invoices, card'),
+  '/account': t('Profile, security, data'),
 }
 
 const PRICING: Entry = {
   id: 'pricing',
-  group: 'Actions',
-  label: 'Plans and prices',
+  group: t('Actions'),
+  label: t('Plans and prices'),
   icon: IconReceipt,
   href: '/pricing',
 }
 
 const NEW_PRODUCT: Entry = {
   id: 'new-product',
-  group: 'Actions',
-  label: 'New product',
+  group: t('Actions'),
+  label: t('New product'),
   icon: IconPlus,
   href: '/shop/products/new',
 }
 
 const VISITOR: Entry[] = [
-  { id: 'home', group: 'Pages', label: 'Home', icon: IconHome, href: '/' },
-  { id: 'login', group: 'Pages', label: 'Sign in', icon: IconLogin, href: '/login' },
+  { id: 'home', group: t('Pages'), label: t('Home'), icon: IconHome, href: '/' },
+  { id: 'login', group: t('Pages'), label: t('Sign in'), icon: IconLogin, href: '/login' },
   {
     id: 'register',
-    group: 'Pages',
-    label: 'Create an account',
+    group: t('Pages'),
+    label: t('Create an account'),
     icon: IconUserPlus,
     href: '/register',
   },
-  { ...PRICING, group: 'Pages' },
+  { ...PRICING, group: t('Pages') },
 ]
 
 function listPages(group: string, items: readonly NavItem[]): Entry[] {
@@ -136,13 +137,13 @@ function listPages(group: string, items: readonly NavItem[]): Entry[] {
 function useThemes(): Entry[] {
   const { setColorScheme } = useMantineColorScheme()
   const themes = [
-    ['light', 'Light theme', IconSun],
-    ['dark', 'Dark theme', IconMoon],
-    ['auto', 'System theme', IconDeviceDesktop],
+    ['light', t('Light theme'), IconSun],
+    ['dark', t('Dark theme'), IconMoon],
+    ['auto', t('System theme'), IconDeviceDesktop],
   ] as const
   return themes.map(([value, label, icon]) => ({
     id: `theme-${value}`,
-    group: 'Actions',
+    group: t('Actions'),
     label,
     icon,
     run: () => setColorScheme(value),

@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import type { User } from '../../api/types.ts'
 import { plural } from '../../components/format.ts'
+import { t } from '../../language/text.ts'
 import { type Entry, rankEntries } from './entry.ts'
 import { useFound } from './found.tsx'
 import { useRecentEntries } from './recent.ts'
@@ -46,6 +47,6 @@ export function usePalette(user: User | undefined, isSignedIn: boolean) {
 
 function describe(typed: string, entries: Entry[], isSearching: boolean): string {
   if (typed === '') return ''
-  if (isSearching) return 'Searching…'
-  return entries.length === 0 ? 'No results' : plural(entries.length, 'result')
+  if (isSearching) return t('Searching…')
+  return entries.length === 0 ? t('No results') : plural(entries.length, 'result')
 }

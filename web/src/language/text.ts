@@ -1,0 +1,24 @@
+/**
+ * Texts in the language of the app. The English text is the key: `de.json` has a German one for each,
+ * so a text without one is a type error. The service adds the script with the German ones to the
+ * page, which runs before the app.
+ */
+import type german from './de.json'
+
+export type Message = keyof typeof german
+type Value = string | number | null | undefined
+
+const { texts = {} } = globalThis as { texts?: Partial<Record<string, string>> }
+
+/** Returns the text with its values: `{0}` is the first. */
+export function t(message: Message, ...values: readonly Value[]): string {
+  const text = translate(message)
+  if (values.length === 0) return text
+  return text.replace(/\{(\d)\}/g, (_, place) => String(values[Number(place)] ?? ''))
+}
+
+/**
+ * Returns the German text of an English one that is made while the app runs; else the same. What
+ * follows a bar only tells equal English texts apart.
+ */
+export const translate = (message: string): string => texts[message] ?? message.replace(/\|.*/, '')
