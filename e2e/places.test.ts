@@ -107,6 +107,10 @@ async function openPalette(page: Page): Promise<void> {
     .waitFor()
 }
 
+/** A closed dialog is hidden at once, and leaves the page with its event, which would close the next one. */
+const waitForClosing = (page: Page) =>
+  page.locator('dialog[aria-label=Search]').waitFor({ state: 'detached' })
+
 const activeOption = (page: Page, name: string) =>
   paletteOf(page).locator('[role=option][aria-selected=true]').filter({ hasText: name })
 
@@ -137,7 +141,7 @@ test('the palette finds pages, files and customers by the keyboard alone', async
     .waitFor({ state: 'attached' })
   assert.equal(await paletteOf(page).getByText('Lease of Ada').count(), 0)
   await page.keyboard.press('Escape')
-  await paletteOf(page).waitFor({ state: 'detached' })
+  await waitForClosing(page)
 
   await openPalette(page)
   await activeOption(page, 'Ada King Lovelace').waitFor()
