@@ -4,6 +4,7 @@
  * of the lines matters.
  */
 import { writeFileSync } from 'node:fs'
+import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { Secret, TOTP } from 'otpauth'
 import { EXAMPLES_FILE, type Examples } from '#app/examples.ts'
@@ -520,6 +521,12 @@ async function administer(walk: Walk): Promise<void> {
   await root.post(`/api/admin/jobs/${dead[0].id}/retry`)
   app.platform.inbox.handle('processor.example', async () => {})
   await app.platform.inbox.receive('processor.example', 'evt_1QxYz2AbCdEfGhIj', {})
+  // The event is marked a moment after `receive` replies.
+  const unmarked = app.platform.db
+    .selectFrom('inbox')
+    .select('event_id')
+    .where('handled_at', 'is', null)
+  while (await unmarked.executeTakeFirst()) await wait(10)
   await root.get('/api/admin/events?limit=1')
   await root.get('/api/admin/billing/disagreements')
   await root.post('/api/admin/billing/sync')
