@@ -148,6 +148,8 @@ test('two tabs on one conversation keep the questions of both', async (t) => {
   await ask(other, 'from two')
   const texts = ['first', 'Answer zero', 'from one', 'Answer from one', 'from two']
   for (const tab of [page, other]) {
+    // A tab behind another looks for news only now and then.
+    await tab.bringToFront()
     for (const text of [...texts, 'Answer from two'])
       await tab.getByRole('log').getByText(text, { exact: true }).waitFor()
     assert.equal(await tab.getByRole('article').count(), 6)

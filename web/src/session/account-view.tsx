@@ -49,7 +49,7 @@ export function openView(own: Session) {
 async function endView(own: Session): Promise<void> {
   const token = await own.token()
   if (token !== null)
-    await fetch(END, { method: 'DELETE', headers: { authorization: t('Bearer {0}', token) } })
+    await fetch(END, { method: 'DELETE', headers: { authorization: `Bearer ${token}` } })
 }
 
 type BarProps = { until: Date; end: () => void }
@@ -64,7 +64,7 @@ async function showBar(token: string, bar: BarProps): Promise<void> {
 }
 
 async function readName(token: string): Promise<string | null> {
-  const response = await fetch(USER, { headers: { authorization: t('Bearer {0}', token) } })
+  const response = await fetch(USER, { headers: { authorization: `Bearer ${token}` } })
   if (!response.ok) return null
   const { full_name, email } = (await response.json()) as Reply<'GET', typeof USER>
   return full_name ?? email

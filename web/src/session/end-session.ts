@@ -1,5 +1,4 @@
 import { buildAddress, type Parameters } from '../api/operation.ts'
-import { t } from '../language/text.ts'
 
 const SESSION = '/api/users/me/sessions/{id}'
 
@@ -15,7 +14,7 @@ export async function endSession(id: string, accessToken: string): Promise<void>
     buildAddress(SESSION, { path: { id } satisfies Parameters<'DELETE', typeof SESSION>['path'] }),
     {
       method: 'DELETE',
-      headers: { authorization: t('Bearer {0}', accessToken) },
+      headers: { authorization: `Bearer ${accessToken}` },
       // The page may unload before the reply arrives.
       keepalive: true,
       signal: AbortSignal.timeout(TIMEOUT_MS),

@@ -20,6 +20,7 @@ import { Toasts } from '../components/toasts.tsx'
 import { switchLanguage } from '../language/language.ts'
 import { t } from '../language/text.ts'
 import { freshSignIn } from '../session/fresh-sign-in.ts'
+import { viewToken } from '../session/token-store.ts'
 import { UserContext } from '../session/user.ts'
 import { AllowanceBar } from './allowance-bar.tsx'
 import classes from './app-layout.module.css'
@@ -51,7 +52,8 @@ export function AppLayout() {
 
   const { locale } = user.data ?? {}
   useEffect(() => {
-    if (locale) switchLanguage(locale)
+    // A superuser's view of an account keeps the superuser's language.
+    if (locale && viewToken.read() === null) switchLanguage(locale)
   }, [locale])
 
   const closeMenu = useCallback(() => {

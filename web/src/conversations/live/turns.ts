@@ -15,15 +15,15 @@ export function composeTurns(messages: Message[], live: LiveAnswer | null): Turn
   const at = afterId === null ? 0 : messages.findIndex(({ id }) => id === afterId) + 1
   const turns: Turn[] = stored(messages.slice(0, at))
   if (question !== null) {
-    const id = questionId ?? t('{0} question', key)
+    const id = questionId ?? `${key} question`
     const asked = messages.find((message) => message.id === id)
     turns.push({
-      key: t('{0} question', key),
+      key: `${key} question`,
       message: asked ?? { ...createMessage(id, 'user', afterId), parts: question },
       live: null,
     })
   }
-  turns.push({ key: t('{0} answer', key), message: createAnswer(live.state), live })
+  turns.push({ key: `${key} answer`, message: createAnswer(live.state), live })
   return turns
 }
 
@@ -37,7 +37,7 @@ export function isStored(messages: Message[], { answerId, outcome }: LiveState):
 }
 
 export function createAnswer(state: LiveState): Message {
-  const id = state.answerId ?? t('{0} answer', state.key)
+  const id = state.answerId ?? `${state.key} answer`
   return {
     ...createMessage(id, 'assistant', state.questionId ?? state.afterId),
     parts: [{ type: 'text', text: state.text }],
