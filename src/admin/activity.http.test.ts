@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
 import { DAY_MS, HOUR_MS, plus } from '#platform/clock.ts'
 import { testApp } from '#testing/app.ts'
 
@@ -115,6 +116,12 @@ test('received events are listed in pages, those that are not handled with their
     app.clock.advance(1_000)
     await inbox.receive('test', id, { ok }, { patienceMs: Number.POSITIVE_INFINITY })
   }
+  // An event is marked a moment after `receive` returns.
+  const unmarked = app.platform.db
+    .selectFrom('inbox')
+    .select('event_id')
+    .where('handled_at', 'is', null)
+  while ((await unmarked.execute()).length > 1) await wait(10)
 
   const first = (await root.get('/api/admin/events?limit=2')).body
   const next = (await root.get(`/api/admin/events?limit=2&cursor=${first.next_cursor}`)).body
