@@ -1,10 +1,10 @@
-// Which modules share a file. Without groups, each module that two pages share would be a file of
-// its own: a hundred requests for a page. e2e/weight.test.ts has the limits.
+// Lists the modules that share a file. Without this, each module that two pages share would be a separate file, and
+// a page would need a hundred requests. e2e/weight.test.ts has the limits.
 
 const mantine = (...components: string[]) =>
   `node_modules/@mantine/core/esm/components/(?:${components.join('|')})/`
 
-/** What every page needs. */
+/** Every page needs these. */
 const CORE = [
   'node_modules/(?:react|react-dom|scheduler|use-sync-external-store|clsx|@tanstack/.*?)/',
   'node_modules/@mantine/core/(?:esm/core/MantineProvider|styles/(?:baseline|global))',

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Plugin } from 'vite'
 import { catalogues, type ProblemCode } from '../src/app/problems.ts'
-import problems from './src/language/problems.de.json' with { type: 'json' }
+import problems from '../src/platform/problem-sentences.de.json' with { type: 'json' }
 
 const TEXTS = fileURLToPath(new URL('./src/language/de.json', import.meta.url))
 const FILE = /^assets\/texts-de-[\w-]+\.js$/

@@ -15,12 +15,17 @@ export type Built = { folder: string; stamp: string; sources(): string[] }
 export const USER_APP = part(join(ROOT, 'web', 'dist'), () => [
   ...filesBelow('web', (file) => !/^(dist|node_modules)\b/.test(file)),
   ...filesBelow('src/brand', (file) => /^(oklch|tokens)\.ts$/.test(file)),
+  // For the sentences of errors.
+  ...filesBelow('src', (file) => /\bproblems\.ts$|problem-sentences\.de\.json$/.test(file)),
 ])
 
 /** The modules of the service in a few files, which start in half the time. */
 export const BUNDLE = part(join(ROOT, 'dist'), () => [
   'package.json',
-  ...filesBelow('src', (file) => file.endsWith('.ts') && !/\.test\.ts$|^testing\b/.test(file)),
+  ...filesBelow(
+    'src',
+    (file) => /\.(?:ts|json)$/.test(file) && !/\.test\.ts$|^testing\b/.test(file),
+  ),
 ])
 
 function part(folder: string, sources: () => string[]): Built {

@@ -19,6 +19,8 @@ export type Entry = readonly [
   more?: { advice?: string; alias?: string },
 ]
 export type Catalogue = Readonly<Record<string, Entry>>
+/** By the names in the braces of a sentence. */
+type Values = Readonly<Record<string, string | number>>
 
 type Names<Sentence extends string> = Sentence extends `${string}{${infer Name}}${infer Rest}`
   ? Name | Names<Rest>
@@ -46,6 +48,8 @@ export class Problem extends Error {
   readonly code: string
   readonly status: number
   readonly detail: string | Issue[]
+  /** What stands in the sentence's places. */
+  readonly values: Values
   readonly headers: Record<string, string>
   readonly extra: Record<string, unknown>
   /** The code in another API's dialect; usually the same as `code`. */
@@ -53,10 +57,11 @@ export class Problem extends Error {
 
   private constructor(
     code: string,
-    [status, , more]: Entry,
-    sentence: string,
+    [status, template, more]: Entry,
+    values: Values,
     options: ProblemOptions,
   ) {
+    const sentence = fillSentence(template, values)
     const { headers = {}, issues, extra = {}, cause } = options
     super(issues ? issues.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; ') : sentence, {
       cause,
@@ -65,6 +70,7 @@ export class Problem extends Error {
     this.code = code
     this.status = options.status ?? [status].flat()[0] ?? 500
     this.detail = issues ?? sentence
+    this.values = values
     this.headers = headers
     this.extra = extra
     this.alias = options.alias ?? more?.alias ?? code
@@ -78,10 +84,10 @@ export class Problem extends Error {
     const make = <Code extends keyof C & string>(code: Code, ...rest: Rest<C[Code]>): Problem => {
       const entry = catalogue[code] as Entry
       const [values, options] = (entry[1].includes('{') ? rest : [{}, ...rest]) as [
-        Record<string, string | number>,
+        Values,
         ProblemOptions?,
       ]
-      return new Problem(code, entry, filled(entry[1], values), options ?? {})
+      return new Problem(code, entry, values, options ?? {})
     }
     /** Returns true for a problem with one of these codes. */
     const is = (error: unknown, ...codes: (keyof C & string)[]): error is Problem =>
@@ -90,6 +96,7 @@ export class Problem extends Error {
   }
 }
 
-function filled(sentence: string, values: Record<string, string | number>): string {
+/** Returns `Wait 5 seconds` for `Wait {seconds} seconds`. */
+export function fillSentence(sentence: string, values: Values): string {
   return sentence.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name]))
 }

@@ -32,8 +32,8 @@ export async function signAccess(
 }
 
 /**
- * Signs the token of a view. It has a type of its own, so that services which accept access tokens
- * by the published keys reject it. `act` names who acts (RFC 8693, 4.1).
+ * Signs the token of a view. Its type is `view`: a service that verifies access tokens with the
+ * published keys rejects it. `act` names the superuser (RFC 8693, 4.1).
  */
 export async function signView(
   deps: TokenDeps,

@@ -28,7 +28,7 @@ export function portalFlowPages(app: FastifyInstance, deps: PageDeps): void {
     const refused = await deps.act(() => runFlow(deps, session, flow, request.body))
     if (refused !== null) return showFlow(deps, reply, session, refused)
     const { redirect } = flow.after_completion
-    return reply.redirect(redirect?.return_url ?? `/sandbox/portal/${session.id}?said=Done.`, 303)
+    return reply.redirect(redirect?.return_url ?? `/sandbox/portal/${session.id}?notice=Done.`, 303)
   })
 }
 

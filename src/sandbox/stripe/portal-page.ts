@@ -51,15 +51,15 @@ const ACTIONS: Record<string, Act> = {
 }
 
 export function portalPages(app: FastifyInstance, deps: PageDeps): void {
-  app.get<Params & { Querystring: { said?: string } }>('/portal/:id', OPEN, (request, reply) =>
-    showPortal(deps, reply, request.params.id, request.query.said),
+  app.get<Params & { Querystring: { notice?: string } }>('/portal/:id', OPEN, (request, reply) =>
+    showPortal(deps, reply, request.params.id, request.query.notice),
   )
 
   app.post<Params>('/portal/:id/card', OPEN, async (request, reply) => {
     const { customer } = getExisting(deps, 'billing_portal.session', request.params.id)
     const reason = await deps.act(() => changeCard(deps, customer, field(request.body, 'card')))
-    const said = encodeURIComponent(reason ?? 'The card was changed.')
-    return reply.redirect(`/sandbox/portal/${request.params.id}?said=${said}`, 303)
+    const notice = encodeURIComponent(reason ?? 'The card was changed.')
+    return reply.redirect(`/sandbox/portal/${request.params.id}?notice=${notice}`, 303)
   })
 
   app.post<Params>('/portal/:id/:action', OPEN, async (request, reply) => {
@@ -78,7 +78,7 @@ function showPortal(
   deps: ProcessorDeps,
   reply: FastifyReply,
   id: string,
-  said: string | undefined,
+  notice: string | undefined,
 ): FastifyReply {
   const session = getExisting(deps, 'billing_portal.session', id)
   const customer = getExisting(deps, 'customer', session.customer)
@@ -93,7 +93,7 @@ function showPortal(
 ${session.return_url ? html`<p><a href="${session.return_url}">← Back to the service</a></p>` : ''}
 <h1>Your billing</h1>
 <p class="quiet">${customer.name ?? ''} ${customer.email ? html`· ${customer.email}` : ''}</p>
-${said ? html`<p class="notice" role="status">${said.slice(0, 200)}</p>` : ''}
+${notice ? html`<p class="notice" role="status">${notice.slice(0, 200)}</p>` : ''}
 ${live.length === 0 ? html`<div class="card"><h2>No subscription</h2><p class="quiet">${subscriptions.length > 0 ? 'The last subscription has ended.' : 'There is no subscription yet.'}</p></div>` : live.map((one) => subscriptionCard(deps, here, one))}
 <section class="card" aria-labelledby="card"><h2 id="card">Payment method</h2>
 <p>${describeMethod(defaultMethod(deps, customer.id))}</p>

@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify'
 import { readLocale } from '#platform/http/request-locale.ts'
 import { DEFAULT_LOCALE, isLocale, type Locale, type Messages } from '#platform/locale.ts'
-import type { Problem } from '#platform/problem.ts'
+import { fillSentence, type Problem } from '#platform/problem.ts'
+import sentences from '#platform/problem-sentences.de.json' with { type: 'json' }
 import { de as buyerDe } from './buyer.de.ts'
 import { en as buyerEn } from './buyer.en.ts'
-import { PROBLEMS_DE } from './problems.de.ts'
 import { de as shopDe } from './shop.de.ts'
 import { en as shopEn } from './shop.en.ts'
 
@@ -30,8 +30,13 @@ export function readMessages(
   return MESSAGES[caller?.locale ?? readLocale(request) ?? DEFAULT_LOCALE]
 }
 
+const GERMAN: Readonly<Record<string, string>> = sentences
+
 /** Returns the sentence of a problem, with a full stop. */
 export function describeProblem({ locale, errors }: PageMessages, problem: Problem): string {
-  if (locale === 'de') return PROBLEMS_DE[problem.code] ?? `${errors.notPossible}.`
-  return typeof problem.detail === 'string' ? problem.detail.replace(/\.?$/, '.') : ''
+  const sentence =
+    locale === 'de'
+      ? fillSentence(GERMAN[problem.code] ?? errors.notPossible, problem.values)
+      : problem.detail
+  return typeof sentence === 'string' ? sentence.replace(/\.?$/, '.') : ''
 }

@@ -15,7 +15,7 @@ const VIEWS = [
   { view: 'events', label: t('Payment events') },
 ] as const
 
-/** What happened, and what failed or waits; the address holds the view and its filters. */
+/** Lists audit entries, jobs, emails and payment events. The address holds the view and its filters. */
 export function ActivityPage() {
   const { view } = route.useSearch()
   return (

@@ -1,7 +1,6 @@
 /**
  * Texts in the language of the app. The English text is the key: `de.json` has a German one for each,
- * so a text without one is a type error. The service adds the script with the German ones to the
- * page, which runs before the app.
+ * so a text without one is a type error. In a German page, a script defines them before the app starts.
  */
 import type german from './de.json'
 

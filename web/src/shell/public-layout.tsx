@@ -12,6 +12,7 @@ import { useHasSession } from '../session/use-session.ts'
 import { useMainFocus } from './main-focus.ts'
 import classes from './public-layout.module.css'
 
+/** Visitors switch here, users on their account page. */
 const others = (Object.keys(LANGUAGES) as Language[]).filter((one) => one !== language)
 
 /** Layout of the public pages. */
@@ -71,19 +72,6 @@ export function PublicLayout({ children }: { children?: ReactNode }) {
                 {t('API reference')}
               </TextLink>
               <BrandLinks />
-              {others.map((other) => (
-                <Anchor
-                  key={other}
-                  component="button"
-                  lang={other}
-                  onClick={() => switchLanguage(other)}
-                  c="dimmed"
-                  py={10}
-                  underline="hover"
-                >
-                  {LANGUAGES[other]}
-                </Anchor>
-              ))}
               {signedIn ? (
                 <TextLink to="/home" c="dimmed" py={10} underline="hover">
                   {t('Open the app')}
@@ -96,6 +84,19 @@ export function PublicLayout({ children }: { children?: ReactNode }) {
                   <TextLink to="/login" c="dimmed" py={10} underline="hover">
                     {t('Sign in')}
                   </TextLink>
+                  {others.map((other) => (
+                    <Anchor
+                      key={other}
+                      component="button"
+                      lang={other}
+                      onClick={() => switchLanguage(other)}
+                      c="dimmed"
+                      py={10}
+                      underline="hover"
+                    >
+                      {LANGUAGES[other]}
+                    </Anchor>
+                  ))}
                 </>
               )}
             </Group>
