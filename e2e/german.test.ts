@@ -45,6 +45,17 @@ test('every page of the app is in German for a German browser', ON_SQLITE_ONLY, 
   }
 })
 
+test('the page is in German before the app starts', ON_SQLITE_ONLY, async (t) => {
+  const app = await testApp(t, { userApp: true })
+  const read = async (headers: Record<string, string>) =>
+    (await fetch(app.url, { headers: { accept: 'text/html', ...headers } })).text()
+  const page = await read({ 'accept-language': 'de-AT,en;q=0.5' })
+  assert.match(page, /<html lang="de">/)
+  assert.match(page, /Wird geladen….*braucht JavaScript/s)
+  assert.match(page, /content="Ein Schlüssel/)
+  assert.match(await read({ 'accept-language': 'de', cookie: 'a=b; lang=en' }), /<html lang="en">/)
+})
+
 async function inspect(page: Page, base: string, path: string): Promise<void> {
   await page.goto(`${base}${path}`)
   await page.getByRole('heading', { level: 1 }).first().waitFor()

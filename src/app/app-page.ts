@@ -31,9 +31,26 @@ export class AppPage {
   }
 }
 
+/** What people read before the app starts, or without it. */
+const TEXTS: Record<Locale, readonly [english: string, text: string][]> = {
+  en: [],
+  de: [
+    ['Loading…', 'Wird geladen…'],
+    [
+      'Latchkey’s app runs in the browser and needs JavaScript.',
+      'Die App von Latchkey läuft im Browser und braucht JavaScript.',
+    ],
+    [
+      'One key to chat with several model vendors, answers from your own documents with their sources, and an API that OpenAI clients speak.',
+      'Ein Schlüssel für Unterhaltungen mit mehreren Modellanbietern, für Antworten aus Ihren eigenen Dokumenten mit Quellen und für eine API, die OpenAI-Clients sprechen.',
+    ],
+  ],
+}
+
 /** Keeps the script with the texts of this language; the app has the English ones itself. */
 function inLanguage(template: string, locale: Locale): string {
-  return template
+  return TEXTS[locale]
+    .reduce((page, [english, text]) => page.replace(english, text), template)
     .replace('<html lang="en">', `<html lang="${locale}">`)
     .replace(/[ \t]*<script defer data-language="(\w+)".*?<\/script>\n/g, (script, language) =>
       language === locale ? script : '',
