@@ -1,5 +1,4 @@
 import { Badge, Group, Table, Text } from '@mantine/core'
-import { formatMoney } from '#platform/money.ts'
 import type { CataloguePlan, CataloguePrice } from '../api/types.ts'
 import { CopyIcon } from '../components/copy.tsx'
 import { formatBytes, formatCount, formatDollars, plural } from '../components/format.ts'
@@ -8,6 +7,7 @@ import { ScrollX } from '../components/scroll-x.tsx'
 import { rich } from '../language/rich.ts'
 import { t } from '../language/text.ts'
 import { translateFeature } from '../pricing/feature-text.ts'
+import { formatPrice } from '../shop/amount.ts'
 import { Fact, Panel } from '../shop/facts.tsx'
 
 export function PlanPanel({ plan }: { plan: CataloguePlan }) {
@@ -110,7 +110,7 @@ function PriceTable({ name, prices }: { name: string; prices: readonly Catalogue
 
 function describePrice({ price_id, amount, currency }: CataloguePrice): string {
   if (price_id === null) return t('Not for sale')
-  return amount === null || currency === null ? t('Unknown') : formatMoney(amount, currency)
+  return amount === null || currency === null ? t('Unknown') : formatPrice(amount, currency)
 }
 
 function describeTrial({ trial_days, trial_allowance_usd }: CataloguePlan): string {

@@ -1,10 +1,11 @@
 /** How metrics are named, formatted and compared, and which rows are behind them. */
 
-import { formatMoney, inUnits } from '#platform/money.ts'
+import { inUnits } from '#platform/money.ts'
 import type { MetricName, MetricTotal, SubscriptionChangeKind } from '../api/types.ts'
 import { formatCompact, formatCount, formatDuration } from '../components/format.ts'
 import { dollarLocale, locale } from '../language/language.ts'
 import { t } from '../language/text.ts'
+import { formatAmount } from '../shop/amount.ts'
 
 /** The page with the rows behind a metric; null when there is none. */
 export type Rows =
@@ -68,7 +69,7 @@ type Measured = Pick<MetricTotal, 'unit' | 'currency'>
 /** Formats a value; null is unknown. */
 export function formatMetric({ unit, currency }: Measured, value: number | null): string {
   if (value === null) return '–'
-  if (unit === 'money') return formatMoney(inUnits(value, currency ?? 'usd'), currency ?? 'usd')
+  if (unit === 'money') return formatAmount(value, currency ?? 'usd')
   if (unit === 'percent') return `${value.toLocaleString(locale, { maximumFractionDigits: 1 })} %`
   return unit === 'milliseconds' ? formatDuration(value) : formatCount(value)
 }
