@@ -187,3 +187,22 @@ test('the log of the account shows start and end, also of a view that expired', 
   for (const { actor_id, subject } of views)
     assert.deepEqual([actor_id, subject], [root.userId, `user:${ada.userId}`])
 })
+
+test('the end of a view is recorded when its viewer signs out', async (t) => {
+  const app = await testApp(t)
+  const { root, userId } = await startView(app)
+  const boss = await app.as('boss', { superuser: true })
+  assert.equal((await boss.post(`/api/admin/users/${root.userId}/sign-out`)).status, 200)
+  const { entries } = (await boss.get(`/api/admin/audit?user_id=${userId}&action=view.ended`)).body
+  assert.deepEqual(
+    entries.map(({ data, actor_id }: { data: object; actor_id: string }) => [data, actor_id]),
+    [[{ ended: 'signed out' }, root.userId]],
+  )
+  app.clock.advance(31 * MINUTE_MS)
+  await app.settle()
+  const ends = app.platform.db
+    .selectFrom('audit_log')
+    .select('id')
+    .where('action', '=', 'view.ended')
+  assert.equal((await ends.execute()).length, 1, 'recorded once')
+})

@@ -17,6 +17,7 @@ import { accountRoutes } from './account/routes.ts'
 import { changeUser, signOutUser, type UserChanges } from './admin/administration.ts'
 import { setupRoutes } from './admin/setup-routes.ts'
 import { ensureSuperuser, type SuperuserNotice } from './admin/superuser.ts'
+import { handleOverrideEnds } from './admin/tier-override.ts'
 import type { IdentityNeeds, LiveSession } from './deps.ts'
 import { notifyAllowance } from './notify-owner.ts'
 import { createProviders } from './oauth/providers.ts'
@@ -115,6 +116,7 @@ export function createIdentity(
   handleEmailedCode(deps)
   handleErasure(deps)
   handleExpiredViews(deps)
+  handleOverrideEnds(deps)
   let superuserNotice: SuperuserNotice = null
 
   return {

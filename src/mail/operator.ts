@@ -29,7 +29,7 @@ export async function notifyOperator(
   if (!isNew) return
   const to = config.mail.supportEmail
   await sendMail(
-    { jobs },
+    { jobs, clock },
     tx,
     composeEmail(config.brand, { to, subject: `[${config.brand.name}] ${title}`, ...parts }),
     { isNotice: true },

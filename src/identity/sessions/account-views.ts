@@ -72,7 +72,7 @@ export async function endView(
   { clock }: Pick<Platform, 'clock'>,
   tx: Db,
   { userId, sessionId }: SessionRef,
-  ended: 'by the viewer' | 'replaced' | 'expired',
+  ended: 'by the viewer' | 'replaced' | 'expired' | 'signed out',
   viewId?: string,
 ): Promise<void> {
   const sessions = tx
@@ -98,7 +98,24 @@ export async function endView(
   })
 }
 
-/** Records the end of views that expired, or whose session ended before. */
+/** Ends the open views of a user's sessions, except of the one to keep. */
+export async function endViews(
+  deps: Pick<Platform, 'clock'>,
+  tx: Db,
+  userId: string,
+  keepId: string | null,
+): Promise<void> {
+  const open = await tx
+    .selectFrom('sessions')
+    .select('id')
+    .where('user_id', '=', userId)
+    .where('view_id', 'is not', null)
+    .$if(keepId !== null, (query) => query.where('id', '!=', keepId ?? ''))
+    .execute()
+  for (const { id } of open) await endView(deps, tx, { userId, sessionId: id }, 'signed out')
+}
+
+/** Records the end of views that expired. */
 export function handleExpiredViews(deps: Pick<Platform, 'db' | 'clock' | 'jobs'>): void {
   deps.jobs.handle<OpenView>(END_VIEW_JOB, ({ viewerId, sessionId, viewId }) =>
     transaction(deps.db, (tx) =>

@@ -59,7 +59,7 @@ function Account({ customer }: { customer: Customer }) {
 }
 
 function Subscription({ customer }: { customer: Customer }) {
-  const { subscription, tier_override, payments } = customer
+  const { subscription, tier_override, tier_override_until, payments } = customer
   const plans = usePlans()
   const [refunded, setRefunded] = useState<CustomerPayment | null>(null)
   return (
@@ -67,7 +67,13 @@ function Subscription({ customer }: { customer: Customer }) {
       <dl>
         {tier_override !== null && (
           <Fact label={t('Plan set to')}>
-            {t('{0}, by a superuser', planName(plans, tier_override))}
+            {tier_override_until === null
+              ? t('{0}, by a superuser', planName(plans, tier_override))
+              : t(
+                  '{0} until {1}, by a superuser',
+                  planName(plans, tier_override),
+                  formatDay(tier_override_until),
+                )}
           </Fact>
         )}
         {subscription ? (
