@@ -89,7 +89,7 @@ function EmailTable({ emails }: { emails: readonly LoggedEmail[] }) {
         <Table.Thead>
           <Table.Tr>
             <Table.Th>{t('Email')}</Table.Th>
-            <Table.Th visibleFrom="sm">{t('Created')}</Table.Th>
+            <Table.Th visibleFrom="sm">{t('When')}</Table.Th>
             <Table.Th>{t('State')}</Table.Th>
           </Table.Tr>
         </Table.Thead>
