@@ -4,7 +4,7 @@
  * plus reserved never exceeds the limit, so no budget is overspent.
  */
 import './tables.ts'
-import { type CompiledQuery, sql } from 'kysely'
+import { type CompiledQuery, type ExpressionBuilder, sql } from 'kysely'
 import type { Instant } from '#platform/clock.ts'
 import type { Run } from '#platform/db/async-commit.ts'
 import { type Db, forUpdate } from '#platform/db/db.ts'
@@ -113,10 +113,9 @@ export function addReserved(db: Db, { userId, budgets, tokens, nanos }: Held): C
   )
 }
 
-const isOneOf = (budgets: readonly Budget[]) =>
-  sql<boolean>`(scope, period) in (values ${sql.join(
-    budgets.map(({ scope, period }) => sql`(${scope}, ${period})`),
-  )})`
+/** Faster than a list of values on SQLite. */
+const isOneOf = (budgets: readonly Budget[]) => (e: ExpressionBuilder<Tables, 'usage_budgets'>) =>
+  e.or(budgets.map(({ scope, period }) => e.and({ scope, period })))
 
 const listParameters = (userId: string, budgets: readonly Budget[]) => [
   userId,
