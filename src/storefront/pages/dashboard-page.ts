@@ -121,7 +121,7 @@ function offerLinks({ purchase, offers }: OwnedProduct): Html | false {
   if (upgrades.length === 0 && !renewal) return false
   return html`<p class="actions">${upgrades.map(
     ({ tier, name, amount_cents, currency }) =>
-      html`<a class="button quiet" href="/api/checkout?tier=${tier}&from=${purchase.id}">Upgrade to ${name} for ${amount(amount_cents, currency)}</a>`,
+      html`<a class="button quiet" href="/api/checkout?tier=${tier}&from=${purchase.id}">Upgrade to ${name} ${amount_cents === 0 ? 'at no charge' : `for ${amount(amount_cents, currency)}`}</a>`,
   )}${
     renewal &&
     html`<a class="button quiet" href="/api/checkout?tier=${purchase.tier}&renew=${purchase.id}">Updates until ${day(renewal.until)} for ${amount(renewal.amount_cents, renewal.currency)}</a>`
