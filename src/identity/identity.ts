@@ -27,14 +27,10 @@ import { handleReset } from './passwords/password-reset.ts'
 import { passwordRoutes } from './passwords/routes.ts'
 import { identityProblem } from './problems.ts'
 import { secondFactorRoutes } from './second-factors/routes.ts'
-import {
-  type AccountView,
-  endView,
-  handleExpiredViews,
-  startView,
-} from './sessions/account-views.ts'
+import { type AccountView, handleExpiredViews, startView } from './sessions/account-views.ts'
 import { type Authenticator, createAuthenticator } from './sessions/authenticate.ts'
 import { createKeyring } from './sessions/keyring.ts'
+import { endView } from './sessions/open-views.ts'
 import { sessionRoutes } from './sessions/routes.ts'
 import { listSessions, type SessionRef } from './sessions/sessions.ts'
 import { type Credentials, checkCredentials } from './sign-in/credentials.ts'

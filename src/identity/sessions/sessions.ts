@@ -9,7 +9,7 @@ import type { IdentityNeeds, LiveSession } from '../deps.ts'
 import type { Origin } from '../origin.ts'
 import { announceUserChange } from '../user-changes.ts'
 import { lockUser } from '../users.ts'
-import { endView, endViews } from './account-views.ts'
+import { endView, endViews } from './open-views.ts'
 import { REFRESH_MS, signAccess, signRefresh, type TokenDeps } from './tokens.ts'
 
 /** The caller's session. A caller without a session (null) is rejected. */
