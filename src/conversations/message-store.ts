@@ -30,9 +30,10 @@ const placeOf = ({ userId, conversationId, id }: MessageKey) => ({
 export function sealContent(
   { secrets }: Pick<Platform, 'secrets'>,
   key: MessageKey,
-  { parts, sources, citations, tools, events, problem }: MessageContent,
+  { parts, sources, citations, tools, reasoning, events, problem }: MessageContent,
 ): Uint8Array {
-  return sealJson(secrets, placeOf(key), { parts, sources, citations, tools, events, problem })
+  const content = { parts, sources, citations, tools, reasoning, events, problem }
+  return sealJson(secrets, placeOf(key), content)
 }
 
 export async function insertMessages(
