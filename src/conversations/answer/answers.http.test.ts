@@ -204,8 +204,7 @@ test('a failure after the question is stored ends the answer, and the next quest
       .where('id', '=', question.id)
       .execute()
   await write(parts_sealed.toReversed())
-  const ask = () =>
-    ada.post(`${path}/messages`, { parts: text('And now?'), parent_id: answer.id })
+  const ask = () => ada.post(`${path}/messages`, { parts: text('And now?'), parent_id: answer.id })
   const failed = readEvents((await ask()).text)
   assert.deepEqual(
     failed.map(({ name }) => name),
