@@ -202,7 +202,7 @@ async function tryOut(lines: readonly Line[], root: string, data: string): Promi
     PORT: String(port),
     STOREFRONT_PORT: String(storefrontPort),
     SECRET_KEY: 's'.repeat(48),
-    DRAIN_DELAY_SECONDS: '1',
+    DRAIN: 'delay_s=1',
     BASE_URL: `http://127.0.0.1:${port}`,
     HOST: '127.0.0.1',
   }

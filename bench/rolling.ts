@@ -43,7 +43,7 @@ export async function run([seconds = '180']: string[]): Promise<void> {
     SMTP_URL: mail.url,
     SANDBOX: 'on',
     BASE_URL: 'http://127.0.0.1:8000',
-    DRAIN_DELAY_SECONDS: String(DRAIN_DELAY_S),
+    DRAIN: `delay_s=${DRAIN_DELAY_S}`,
     LOG_LEVEL: 'fatal',
     RATE_LIMIT_GENERAL: 'off',
     RATE_LIMIT_AI: 'off',

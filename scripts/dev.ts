@@ -23,7 +23,7 @@ const env = {
   // Links in emails and sign-ins through a provider lead to Vite's address.
   FRONTEND_URL: ADDRESS,
   // In development, a restart does not wait for open streams.
-  DRAIN_SECONDS: '1',
+  DRAIN: 'running_s=1',
   // The environment before .env was read into it: the service reads that file at each start.
   ...process.env,
 }

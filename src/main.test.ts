@@ -185,7 +185,7 @@ for (const [nodeEnv, env] of [
         DATA_DIR: folder,
         PORT: `${port}`,
         STOREFRONT_PORT: `${storefrontPort}`,
-        DRAIN_DELAY_SECONDS: '2',
+        DRAIN: 'delay_s=2',
         ...env,
       },
       stdio: ['ignore', 'pipe', 'inherit'],

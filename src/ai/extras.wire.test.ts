@@ -82,7 +82,7 @@ suite('features that are billed in addition to tokens', () => {
     openai = await mockVendor(t)
     anthropic = await mockVendor(t)
     const vendors = { ...openai.env.openai, ...anthropic.env.anthropic }
-    app = await testApp(t, { env: { ...vendors, ALLOW_VENDOR_OBJECTS: 'true' } })
+    app = await testApp(t, { env: { ...vendors, ALLOW: 'vendor_objects' } })
     ada = await app.as('ada', { tier: 'enterprise' })
     headers = await keyOf({})
   })

@@ -388,7 +388,7 @@ suite('members of request bodies', () => {
 
   test('passes ids of the operator’s account when it is configured', async (t) => {
     const env = { ...openai.env.openai, ...anthropic.env.anthropic, ...gemini.env.gemini }
-    const open = await testApp(t, { env: { ...env, ALLOW_VENDOR_OBJECTS: 'true' } })
+    const open = await testApp(t, { env: { ...env, ALLOW: 'vendor_objects' } })
     const bob = await open.as('bob', { tier: 'enterprise' })
     const { key } = (await bob.post('/api/api-keys', { name: 'open' })).body
     for (const [name, ask, more] of objects) {

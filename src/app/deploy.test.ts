@@ -152,13 +152,13 @@ test('on Kubernetes every pod has bounds, is watched, and is reached by those al
 
 test('no process manager kills the service before its drain has ended', () => {
   const seconds = (path: string, pattern: RegExp) => Number(pattern.exec(read(path))?.[1])
-  // Production's DRAIN_DELAY_SECONDS, and DRAIN_SECONDS.
+  // Production's defaults of DRAIN.
   const drain = 5 + 30
   assert.ok(seconds('compose.yaml', /stop_grace_period: (\d+)s/) > drain)
   assert.ok(seconds('deploy/latchkey.service', /TimeoutStopSec=(\d+)/) > drain)
   const manifest = 'deploy/kubernetes/latchkey.yaml'
   const ofPods =
-    seconds(manifest, /DRAIN_DELAY_SECONDS: '(\d+)'/) + seconds(manifest, / DRAIN_SECONDS: '(\d+)'/)
+    seconds(manifest, /DRAIN: .*delay_s=(\d+)/) + seconds(manifest, /DRAIN: .*running_s=(\d+)/)
   assert.ok(seconds(manifest, /terminationGracePeriodSeconds: (\d+)/) > ofPods)
   assert.equal(
     [...read(manifest).matchAll(/terminationGracePeriodSeconds/g)].length,

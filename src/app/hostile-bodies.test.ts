@@ -12,6 +12,7 @@ import { JSON_NAMES_MAX, JSON_TEXTS_MAX, JSON_VALUES_MAX, parseJson } from '#pla
 import { testApp } from '#testing/app.ts'
 
 const REFUSAL_MS_MAX = 50
+const PARSING_MS_MAX = 100
 
 type Schema = {
   type?: string | string[]
@@ -140,16 +141,11 @@ test('refusing the largest hostile value at any place of any schema takes little
       for (const [name, value] of hostile) {
         const body = place(value)
         let error: unknown
-        const cost = () =>
-          cpuMs(() => {
-            error = (validate(body) as { error?: unknown }).error
-          })
-        let ms = cost()
+        const ms = leastCpuMs(REFUSAL_MS_MAX, () => {
+          error = (validate(body) as { error?: unknown }).error
+        })
         if (error === undefined) continue
         refused++
-        // The engine compiles and collects garbage in between; the refusal itself costs the same
-        // each time.
-        for (let again = 0; again < 3 && ms > REFUSAL_MS_MAX; again++) ms = Math.min(ms, cost())
         assert.ok(ms <= REFUSAL_MS_MAX, `${route}, place ${at}, ${name}: ${ms} ms`)
         if (ms > worst.ms) worst = { ms, what: `${route}, place ${at}, ${name}` }
       }
@@ -233,20 +229,24 @@ test('parsing JSON that fills every limit takes little time', (t) => {
   const image = `["${'QUJD'.repeat(7_500_000)}"]`
   const prose = `["${'Some words of a text.\\n'.repeat(1_300_000)}"]`
   for (const [name, text] of Object.entries({ names: `{${names}}`, lists, words, image, prose })) {
-    let ms = Number.POSITIVE_INFINITY
-    for (let again = 0; again < 4 && ms > 50; again++)
-      ms = Math.min(
-        ms,
-        cpuMs(() => parseJson(text)),
-      )
+    const ms = leastCpuMs(PARSING_MS_MAX, () => parseJson(text))
     t.diagnostic(`${name}: ${(text.length / 1e6).toFixed(1)} MB, ${ms} ms of CPU`)
-    assert.ok(ms <= 100, `${name}: ${ms} ms`)
+    assert.ok(ms <= PARSING_MS_MAX, `${name}: ${ms} ms`)
   }
 })
 
-function cpuMs(work: () => unknown): number {
-  const before = process.cpuUsage()
-  work()
-  const { user, system } = process.cpuUsage(before)
-  return Math.round((user + system) / 1_000)
+/**
+ * Returns the CPU time of this thread for the work, measured again while it exceeds the limit: the
+ * engine compiles and collects garbage in between, and other processes empty the CPU's caches. The
+ * work itself costs the same each time.
+ */
+function leastCpuMs(limitMs: number, work: () => unknown): number {
+  let least = Number.POSITIVE_INFINITY
+  for (let tries = 0; tries < 10 && least > limitMs; tries++) {
+    const before = process.threadCpuUsage()
+    work()
+    const { user, system } = process.threadCpuUsage(before)
+    least = Math.min(least, Math.round((user + system) / 1_000))
+  }
+  return least
 }

@@ -11,7 +11,7 @@ const GERMAN = { 'accept-language': 'de-AT,de;q=0.9,en;q=0.5' }
 
 /** The same in both languages. */
 const isName = (sentence: string) =>
-  /^\S*[./]\S*$|^(· )?(Latchkey|Pro|Ada|Laptop|Google|GitHub|ci|Firefox|insufficient_funds|INV-1|lk_|ada|Basic.*|Deutsch|Code|Atom|JSON)$/.test(
+  /^\S*[./]\S*$|^LK-|^\d{4}-|^\d+ %$|^(· )?(Latchkey|Pro|Ada|Laptop|Google|GitHub|ci|Firefox|insufficient_funds|INV-1|lk_|ada|Basic.*|Deutsch|Code|Atom|JSON|Anthropic|Gemini|OpenAI|Windows|Linux|macOS|7-Zip|Keka|Updates|Downloads|Token|Version|CI|unzip|[0-9a-f]{64})$/.test(
     sentence,
   )
 
@@ -94,6 +94,7 @@ test('the pages of the shop are German for German visitors, and name their addre
     '/claim',
     '/recover',
     '/withdraw',
+    '/status',
     '/no-such-page',
   ]) {
     const german = await app.store('GET', path, { headers: GERMAN })
@@ -107,6 +108,50 @@ test('the pages of the shop are German for German visitors, and name their addre
   assert.ok(text.includes(`<link rel="canonical" href="${address}?lang=de">`))
   assert.ok(text.includes(`<link rel="alternate" hreflang="de" href="${address}?lang=de">`))
   assert.ok(text.includes(`<link rel="alternate" hreflang="en" href="${address}">`))
+})
+
+test('the page of models is German, with German numbers', async (t) => {
+  const { store } = await openShop(t)
+  const path = '/models?q=openai'
+  const [german, english] = [
+    await store('GET', path, { headers: GERMAN }),
+    await store('GET', path),
+  ]
+  const [first = '', ...others] = german.text.split(/<tbody>.*?<\/tbody>/s)
+  assert.match(
+    german.text,
+    /gpt-6-luna<\/code><\/td><td>Chat<\/td><td>1\.050\.000<\/td><td>[\d,]+\s\$/,
+  )
+  requireGerman(readPageText(first + others.join('')), readPageText(english.text), path, isName)
+})
+
+test('the page of purchases is German for a German buyer, with machines, tokens and notices', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  await shop.buy(ada, 'basic')
+  const [{ id: purchase }] = (await ada.get('/api/purchases')).body
+  const [license_key] =
+    /LK-[0-9A-Z]{4}(?:-[0-9A-Z]{4})+/.exec((await ada.get('/dashboard')).text) ?? []
+  const machine = { license_key, fingerprint: 'one', platform: 'linux' }
+  await shop.store('POST', '/api/license/activate', { body: machine })
+  await ada.request('POST', `/api/purchases/${purchase}/tokens`, { body: { name: 'ci', days: 30 } })
+  assert.equal((await ada.download()).status, 200)
+  await shop.sell(ada, 'pro')
+
+  const read = async (path: string, headers = {}) =>
+    readPageText((await ada.get(path, headers)).text)
+  const query = '/dashboard?success=true&session_id=cs_none'
+  for (const path of ['/dashboard', query]) {
+    const german = await read(path, GERMAN)
+    assert.match(german, /Geräte \(1 von 3\)/)
+    requireGerman(german, await read(path), path, isName)
+  }
+  const form = new URLSearchParams({ purchase, name: '', days: '30' })
+  const refused = await ada.request('POST', '/dashboard/tokens', {
+    body: form,
+    headers: { ...GERMAN, 'content-type': 'application/x-www-form-urlencoded' },
+  })
+  assert.match(refused.text, /role="alert"><p>Geben Sie dem Token eine Bezeichnung/)
 })
 
 test('the switch in the footer changes the language of the browser and of the account', async (t) => {
@@ -136,6 +181,7 @@ function readPageText(page: string): string {
     .slice(page.indexOf('<title>'))
     .replaceAll(/<(script|style)\b.*?<\/\1>|<article class="release.*?<\/article>/gs, '')
     .replaceAll(/<div class="tree">.*?<\/div>/gs, '')
+    .replaceAll(/<summary>(Releases|Versionen)<\/summary><ul>.*?<\/ul>/gs, '')
     .replaceAll(/<[^>]+>/g, '\n')
   return [body, ...labels].join('\n').replaceAll('&amp;', '&')
 }

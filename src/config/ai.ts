@@ -119,7 +119,7 @@ export function readAi(
       headersTimeoutMs: read.positive('AI_HEADERS_TIMEOUT_MS', 30_000),
       attemptsMax: read.positive('AI_ATTEMPTS_MAX', 10),
       idleTimeoutMs: read.positive('AI_IDLE_TIMEOUT_MS', 120_000),
-      allowsAccountObjects: read.flag('ALLOW_VENDOR_OBJECTS', false),
+      allowsAccountObjects: read.allows('vendor_objects'),
     }
   } catch (error) {
     throw error instanceof WrongModelsFile ? new ConfigError(`MODELS: ${error.message}`) : error

@@ -152,10 +152,21 @@ test('TRUST_PROXY counts proxies or names their networks', () => {
 test('a drain is announced for 5 s in production and then lasts up to 30 s', () => {
   assert.deepEqual(readConfig({}).drain, { delaySeconds: 0, seconds: 30 })
   assert.deepEqual(readConfig({ NODE_ENV: 'production' }).drain, { delaySeconds: 5, seconds: 30 })
-  assert.deepEqual(readConfig({ DRAIN_DELAY_SECONDS: '15', DRAIN_SECONDS: '0' }).drain, {
+  assert.deepEqual(readConfig({ DRAIN: 'delay_s=15,running_s=0' }).drain, {
     delaySeconds: 15,
     seconds: 0,
   })
+})
+
+test('ALLOW opens what it names, and rejects other words', () => {
+  const isOpen = (ALLOW: string) => readConfig({ ALLOW }).ai.allowsAccountObjects
+  assert.deepEqual(
+    [isOpen(''), isOpen('vendor_traces'), isOpen('vendor_objects')],
+    [false, false, true],
+  )
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318', ALLOW: 'vendor_traces' }
+  assert.equal(readConfig(env).telemetry.traces?.tellsVendors, true)
+  assert.throws(() => readConfig({ ALLOW: 'everything' }), { message: /^ALLOW is wrong/ })
 })
 
 test('a secret may come from a file', (t) => {

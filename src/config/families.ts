@@ -12,6 +12,15 @@ const FAMILIES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     rag: 'RATE_LIMIT_RAG',
     auth: 'RATE_LIMIT_AUTH',
     signup: 'RATE_LIMIT_SIGNUP',
+    connections: 'CONNECTIONS_PER_ADDRESS',
+  },
+  DRAIN: {
+    delay_s: 'DRAIN_DELAY_SECONDS',
+    running_s: 'DRAIN_SECONDS',
+  },
+  RAG_MODELS: {
+    follow_up: 'FOLLOW_UP_MODEL',
+    rerank: 'RERANK_MODEL',
   },
   LIMITS_MB: {
     text: 'MAX_TEXT_MB',

@@ -121,6 +121,10 @@ export class Reader {
     )
   }
 
+  allows(what: 'vendor_objects' | 'vendor_traces'): boolean {
+    return this.list('ALLOW', ['vendor_objects', 'vendor_traces'], []).includes(what)
+  }
+
   matching(name: string, pattern: RegExp, expected: string, fallback: string): string {
     const value = this.optional(name) ?? fallback
     return pattern.test(value) ? value : this.#fail(name, expected)

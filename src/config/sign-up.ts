@@ -8,12 +8,7 @@ export type SignUpConfig = {
   /** The only accepted domains; empty: all. `*.example.com` accepts its subdomains. */
   allowed: readonly string[]
   /** Rejected domains, including their subdomains. */
-  denied: readonly string[]
-  /**
-   * Rejected domains of disposable addresses, including their subdomains: the shipped list, the
-   * operator's own, or none.
-   */
-  disposable: ReadonlySet<string>
+  denied: ReadonlySet<string>
   /**
    * When a registration requires a proof of work: `auto` after several from one network, `always`,
    * or never.
@@ -25,7 +20,9 @@ const SHIPPED = new URL('./disposable-domains.txt', import.meta.url)
 const DOMAIN = /^(!|\*\.)?([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]*[a-z0-9])?$/
 
 export function readSignUp(read: Reader): SignUpConfig {
-  const domains = read.words('SIGNUP_DOMAINS').map((word) => word.toLowerCase())
+  const words = read.words('SIGNUP_DOMAINS')
+  const lists = words.filter((word) => word === '!disposable' || word.startsWith('!/'))
+  const domains = words.filter((word) => !lists.includes(word)).map((word) => word.toLowerCase())
   const wrong = domains.find((word) => !DOMAIN.test(word))
   if (wrong !== undefined)
     throw new ConfigError(
@@ -34,25 +31,25 @@ export function readSignUp(read: Reader): SignUpConfig {
   return {
     invitedOnly: read.oneOf('SIGNUP', ['open', 'invited'], 'open') === 'invited',
     allowed: domains.filter((word) => !word.startsWith('!')),
-    denied: domains.filter((word) => word.startsWith('!')).map((word) => word.slice(1)),
-    disposable: readDisposable(read.text('DISPOSABLE_DOMAINS', 'allow')),
+    denied: new Set([
+      ...domains.filter((word) => word.startsWith('!')).map((word) => word.slice(1)),
+      ...lists.flatMap((word) => readList(word.slice(1))),
+    ]),
     proof: read.oneOf('SIGNUP_PROOF', ['auto', 'always', 'off'], 'auto'),
   }
 }
 
-function readDisposable(value: string): ReadonlySet<string> {
-  if (value === 'allow') return new Set()
+/** @throws ConfigError when the file cannot be read */
+function readList(list: string): string[] {
   try {
-    return parseDomains(readFileSync(value === 'refuse' ? SHIPPED : value, 'utf8'))
+    return parseDomains(readFileSync(list === 'disposable' ? SHIPPED : list, 'utf8'))
   } catch (error) {
-    throw new ConfigError(
-      `DISPOSABLE_DOMAINS is neither allow nor refuse, and no list that can be read: ${(error as Error).message}`,
-    )
+    throw new ConfigError(`SIGNUP_DOMAINS: !${list} cannot be read: ${(error as Error).message}`)
   }
 }
 
 /** Parses one domain per line. Lines that begin with # are comments. */
-function parseDomains(list: string): ReadonlySet<string> {
+function parseDomains(list: string): string[] {
   const lines = list.split('\n').map((line) => line.trim().toLowerCase())
-  return new Set(lines.filter((line) => line !== '' && !line.startsWith('#')))
+  return lines.filter((line) => line !== '' && !line.startsWith('#'))
 }

@@ -57,7 +57,7 @@ function readTraces(read: Reader, version: string): TracesConfig | null {
     version,
     sampler: read.oneOf('OTEL_TRACES_SAMPLER', SAMPLERS, 'parentbased_always_on'),
     ratio: readRatio(read),
-    tellsVendors: read.flag('TRACE_VENDORS', false),
+    tellsVendors: read.allows('vendor_traces'),
   }
   return base === null ? null : { url: `${trimSlash(base)}/v1/traces`, ...settings }
 }

@@ -372,7 +372,7 @@ test('a reranking model orders the best results in a separate call; when it fail
     EMBEDDER: 'local',
     MODELS: path,
     JINA_API_KEY: 'k',
-    RERANK_MODEL: 'jina/jina-reranker-v3',
+    RAG_MODELS: 'rerank=jina/jina-reranker-v3',
   }
   const app = await testApp(t, { env })
   const ada = await app.as('ada', { tier: 'pro' })

@@ -61,7 +61,7 @@ test('a saved key is used after a restart in the same process, and after the nex
   const env = {
     NODE_ENV: 'production',
     SECRET_KEY: 'a secret of the operator',
-    DRAIN_DELAY_SECONDS: '0',
+    DRAIN: 'delay_s=0',
     DATA_DIR: dataDir,
     PORT: `${port}`,
     STOREFRONT_PORT: `${storefrontPort}`,

@@ -1,9 +1,12 @@
 /** The public status page: what works now, and what did not in the last 24 hours. */
 import type { App } from '#platform/http/app.ts'
 import { type Html, html } from '#platform/http/html.ts'
+import type { Locale } from '#platform/locale.ts'
+import { readMessages } from '#storefront/messages/pages.ts'
 import { sendPage } from '#storefront/pages/layout.ts'
 import { findCaller, type SiteDeps } from './deps.ts'
-import { type Incident, LiveStatus, type Part, type State, type Status } from './status.ts'
+import { SITE_MESSAGES, type SiteMessages } from './messages.ts'
+import { type Incident, LiveStatus, type State, type Status } from './status.ts'
 
 export function statusRoutes(app: App, deps: SiteDeps): void {
   const live = new LiveStatus(deps)
@@ -11,79 +14,70 @@ export function statusRoutes(app: App, deps: SiteDeps): void {
     const status = await live.get()
     // The page must also appear while the database is away, which has the sessions.
     const caller = await findCaller(deps, request).catch(() => null)
+    const messages = readMessages(request, caller)
+    const { title, description } = SITE_MESSAGES[messages.locale].status
     return sendPage(reply, deps, {
-      title: 'Status',
-      body: statusPage(status),
+      title,
+      body: statusPage(status, messages.locale),
       caller,
+      messages,
       path: '/status',
-      listing: {
-        path: '/status',
-        description: `What works at ${deps.config.brand.name} now, and incidents of the last 24 hours.`,
-      },
+      listing: { path: '/status', description: description(deps.config.brand.name) },
     })
   })
 }
 
-const PARTS: Record<Part['name'], string> = {
-  app: 'App and API',
-  changes: 'Saving changes',
-  email: 'Emails',
-  payments: 'Payments',
+const LOOKS: Record<State, string> = {
+  works: '',
+  limited: ' warn',
+  paused: ' warn',
+  down: ' bad',
+  unknown: ' warn',
 }
 
-const STATES: Record<State, { label: string; look: string }> = {
-  works: { label: 'Works', look: '' },
-  limited: { label: 'Partly', look: ' warn' },
-  paused: { label: 'Paused', look: ' warn' },
-  down: { label: 'Does not work', look: ' bad' },
-  unknown: { label: 'Unknown', look: ' warn' },
-}
+type Row = { label: string; state: State }
+type Texts = SiteMessages['status']
 
-function statusPage({ at, parts, vendors, incidents }: Status): Html {
+function statusPage({ at, parts, vendors, incidents }: Status, locale: Locale): Html {
+  const text = SITE_MESSAGES[locale].status
   const rows = [
-    { label: 'Website and shop', state: 'works' as const },
-    ...parts.map(({ name, state }) => ({ label: PARTS[name], state })),
+    { label: text.website, state: 'works' as const },
+    ...parts.map(({ name, state }) => ({ label: text.parts[name], state })),
   ]
   return html`<div class="wrap reading">
-<div class="hero"><h1>${summarize([...rows, ...vendors])}</h1><p class="lead">Checked at ${time(at)}.</p></div>
-${stateList('services', 'Services', rows)}
-${vendors.length > 0 && stateList('models', 'Models', vendors)}
-<section class="part" aria-labelledby="incidents"><h2 id="incidents">Incidents</h2>
-${incidents.length === 0 ? html`<p class="soft">None in the last 24 hours.</p>` : html`<ul class="items states">${incidents.map((incident) => html`<li>${describe(incident)}</li>`)}</ul>`}</section>
+<div class="hero"><h1>${summarize([...rows, ...vendors], text)}</h1><p class="lead">${text.checkedAt(time(at, locale))}</p></div>
+${stateList('services', text.services, rows, text)}
+${vendors.length > 0 && stateList('models', text.models, vendors, text)}
+<section class="part" aria-labelledby="incidents"><h2 id="incidents">${text.incidents}</h2>
+${incidents.length === 0 ? html`<p class="soft">${text.none}</p>` : html`<ul class="items states">${incidents.map((incident) => html`<li>${describe(incident, locale)}</li>`)}</ul>`}</section>
 </div>`
 }
 
-function summarize(rows: readonly { state: State }[]): string {
-  if (rows.every(({ state }) => state === 'works')) return 'Everything works'
-  return rows.some(({ state }) => state === 'down')
-    ? 'Some parts do not work'
-    : 'Some parts work only partly'
+function summarize(rows: readonly Row[], text: Texts): string {
+  if (rows.every(({ state }) => state === 'works')) return text.everythingWorks
+  return rows.some(({ state }) => state === 'down') ? text.someDown : text.someLimited
 }
 
-function stateList(
-  id: string,
-  title: string,
-  rows: readonly { label: string; state: State }[],
-): Html {
+function stateList(id: string, title: string, rows: readonly Row[], { states }: Texts): Html {
   return html`<section class="part" aria-labelledby="${id}"><h2 id="${id}">${title}</h2>
-<ul class="items states">${rows.map(({ label, state }) => html`<li><span>${label}</span><span class="badge${STATES[state].look}">${STATES[state].label}</span></li>`)}</ul></section>`
+<ul class="items states">${rows.map(({ label, state }) => html`<li><span>${label}</span><span class="badge${LOOKS[state]}">${states[state]}</span></li>`)}</ul></section>`
 }
 
-function describe(incident: Incident): Html {
-  const { what, from } = incident
-  if (incident.kind === 'paused')
-    return html`<span><strong>${what}</strong> is paused.</span><span class="soft">Since ${time(from)}</span>`
-  const percent = Math.round(100 * incident.failedShare)
-  const span =
-    incident.until === null
-      ? html`Since ${time(from)}`
-      : html`${time(from)} to ${time(incident.until)}`
-  return html`<span><strong>${what}</strong>: ${percent} % of calls failed.</span><span class="soft">${span}</span>`
+function describe(incident: Incident, locale: Locale): Html {
+  const text = SITE_MESSAGES[locale].status
+  const from = time(incident.from, locale)
+  const until = incident.kind === 'outage' ? incident.until : null
+  const what =
+    incident.kind === 'paused'
+      ? text.paused(incident.what)
+      : text.failed(incident.what, Math.round(100 * incident.failedShare))
+  const span = until === null ? text.since(from) : text.span(from, time(until, locale))
+  return html`<span>${what}</span><span class="soft">${span}</span>`
 }
 
 /** Renders `27 Nov, 10:15 UTC`. */
-function time(instant: string): Html {
-  const text = new Date(instant).toLocaleString('en-GB', {
+function time(instant: string, locale: Locale): Html {
+  const text = new Date(instant).toLocaleString(locale === 'de' ? 'de-DE' : 'en-GB', {
     day: 'numeric',
     month: 'short',
     hour: '2-digit',

@@ -1,6 +1,8 @@
 // Starts the whole service for a test: on real ports, with a real database and the sandbox as the
 // external services. Jobs run when a test calls `settle` (or reads mail), so a test can observe the
 // states between.
+import { randomInt } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -356,16 +358,27 @@ async function onFreePorts<T>(
   }
 }
 
-/** Ports that were free a moment ago. */
-export async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer()
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-      return server
-    }),
-  )
-  const ports = servers.map((server) => (server.address() as { port: number }).port)
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
-  return ports
+/**
+ * Ports below the range from which operating systems choose ports of clients and of `listen(0)`. So
+ * a service can restart on its ports: nobody takes them meanwhile by chance. `fetch` refuses 10080.
+ */
+const PORTS = { from: 11_000, to: 32_000 }
+
+/** Returns ports that were free a moment ago. */
+export function freePorts(count: number): Promise<number[]> {
+  return Promise.all(Array.from({ length: count }, () => findFreePort()))
+}
+
+async function findFreePort(triesMax = 20): Promise<number> {
+  for (let tries = 1; ; tries++) {
+    const port = randomInt(PORTS.from, PORTS.to)
+    const server = createServer().listen(port, '127.0.0.1')
+    try {
+      await once(server, 'listening')
+      await new Promise((resolve) => server.close(resolve))
+      return port
+    } catch (error) {
+      if (tries === triesMax) throw error
+    }
+  }
 }

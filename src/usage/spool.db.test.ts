@@ -213,6 +213,9 @@ const linesOf = (path: string) =>
 const atOnce = <T>(work: Promise<T>) =>
   Promise.race([work.then(() => true), wait(2_000, false, { ref: false })])
 
+const isSpooling = async (app: TestApp) =>
+  /^latchkey_usage_spooling 1$/m.test((await app.get('/metrics')).text)
+
 test('while the database hangs, only one call’s end waits for it', {
   skip: !ON_POSTGRES && 'an embedded database does not stand still',
 }, async (t) => {
@@ -220,23 +223,44 @@ test('while the database hangs, only one call’s end waits for it', {
   const { ledger } = app.service.usage
   proxy?.freeze()
   await ledger.settle(null, recordOf(app, 'ada', 20))
+  const queries: Promise<boolean>[] = []
   // Waits longer than the time between two replays; the database answers neither.
   for (let index = 0; index < 8; index++) {
-    assert.ok(
-      await atOnce(ledger.settle(null, recordOf(app, 'ada', 20))),
-      `the end of call ${index} waits`,
+    // Ends before any later wait for the database, however slow this machine is.
+    const query = recordsOf(app).then(
+      () => false,
+      () => false,
     )
+    queries.push(query)
+    const settled = ledger.settle(null, recordOf(app, 'ada', 20)).then(() => true)
+    assert.ok(await Promise.race([settled, query]), `the end of call ${index} waits`)
     await wait(600)
   }
   assert.ok(ledgerIsBehind(app.dataDir))
 
   proxy?.thaw()
-  while ((await recordsOf(app)).length < 9) await wait(50)
-  assert.equal((await recordsOf(app)).length, 9)
-  while (ledgerIsBehind(app.dataDir)) await wait(50)
-  await ledger.settle(null, recordOf(app, 'eve', 20))
-  assert.equal((await recordsOf(app)).length, 10, 'new records go to the database again')
+  await Promise.all(queries)
+  await untilRecords(app, 9)
+  while ((await isSpooling(app)) || ledgerIsBehind(app.dataDir)) await wait(50)
+  // A slow machine may exceed the statement's limit again, but not every time.
+  for (let count = 10; ; count++) {
+    await ledger.settle(null, recordOf(app, 'eve', 20))
+    const isStored = !ledgerIsBehind(app.dataDir)
+    await untilRecords(app, count)
+    if (isStored) break
+    assert.ok(count < 20, 'no new record goes to the database')
+  }
 })
+
+/** A slow machine may exceed the limit of the statement that reads. */
+async function untilRecords(app: TestApp, count: number): Promise<void> {
+  let records: unknown[] = []
+  while (records.length < count) {
+    await wait(50)
+    records = await recordsOf(app).catch(() => [])
+  }
+  assert.equal(records.length, count)
+}
 
 /** A replay renames the file while it runs. */
 const readSpool = (dataDir: string) =>

@@ -1,6 +1,6 @@
 // Finds ids of objects in the operator's account with a vendor: files, stored prompts, vector
 // stores, containers, and servers that the vendor calls.
-// They are rejected unless ALLOW_VENDOR_OBJECTS is set.
+// They are rejected unless ALLOW has vendor_objects.
 // The trap: tool schemas and call inputs belong to the client and may use the same names.
 import { asObject } from './json.ts'
 import type { NativeApi } from './vendor.ts'

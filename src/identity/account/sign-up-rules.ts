@@ -19,13 +19,12 @@ export function requireAllowedDomain({ config }: Pick<Platform, 'config'>, email
 }
 
 export function isAllowed(
-  { allowed, denied, disposable }: Platform['config']['signUp'],
+  { allowed, denied }: Platform['config']['signUp'],
   email: string,
 ): boolean {
   const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase()
   const above = listParentDomains(domain)
-  if (above.some((one) => denied.includes(one))) return false
-  if (above.some((one) => disposable.has(one))) return false
+  if (above.some((one) => denied.has(one))) return false
   if (allowed.length === 0 || allowed.includes(domain)) return true
   return above.slice(1).some((parent) => allowed.includes(`*.${parent}`))
 }

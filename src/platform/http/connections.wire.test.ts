@@ -17,7 +17,7 @@ const MAX = 12
 const ATTACKER = '127.0.0.9'
 
 test('an attacker who opens connections and finishes nothing holds so many, on both servers together, and nobody else pays', async (t) => {
-  const app = await testApp(t, { env: { CONNECTIONS_PER_ADDRESS: `${MAX}`, METRICS_TOKEN: 'm' } })
+  const app = await testApp(t, { env: { RATE_LIMITS: `connections=${MAX}`, METRICS_TOKEN: 'm' } })
   const ada = await app.as('ada', { tier: 'pro' })
   const { http } = app.config
   const sockets: Socket[] = []

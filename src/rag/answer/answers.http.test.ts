@@ -266,7 +266,7 @@ test('documents are quoted line by line, so that none can imitate the service, a
 })
 
 test('rewrites a follow-up with the configured model, as a separate call', async (t) => {
-  const { vendor, app, ada } = await played(t, { FOLLOW_UP_MODEL: 'openai/gpt-6-luna' })
+  const { vendor, app, ada } = await played(t, { RAG_MODELS: 'follow_up=openai/gpt-6-luna' })
   await ada.post('/api/rag/ingest/text', {
     content: 'Parental leave lasts 16 weeks and is compensated at full salary.',
   })

@@ -1,6 +1,6 @@
 /**
  * Rewrites a follow-up before the search: "Is it paid?" becomes "Is parental leave paid?". The
- * configured model (FOLLOW_UP_MODEL) does so in a separate call with a usage record. Without a
+ * configured model (`follow_up` of RAG_MODELS) does so in a separate call with a usage record. Without a
  * model, or when it fails, the question is searched together with the earlier questions.
  */
 import { complete } from '#ai/chat-call.ts'

@@ -1,5 +1,5 @@
 /**
- * Reorders the best results with a cross-encoder (RERANK_MODEL), in a separate call with a usage
+ * Reorders the best results with a cross-encoder (`rerank` of RAG_MODELS), in a separate call with a usage
  * record. Where it fails or takes too long, or a budget is used up, the order stays and the reply
  * reports it.
  */

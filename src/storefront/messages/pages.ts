@@ -5,14 +5,16 @@ import { fillSentence, type Problem } from '#platform/problem.ts'
 import sentences from '#platform/problem-sentences.de.json' with { type: 'json' }
 import { de as buyerDe } from './buyer.de.ts'
 import { en as buyerEn } from './buyer.en.ts'
+import { de as purchasesDe } from './purchases.de.ts'
+import { en as purchasesEn } from './purchases.en.ts'
 import { de as shopDe } from './shop.de.ts'
 import { en as shopEn } from './shop.en.ts'
 
-export type PageMessages = { locale: Locale } & typeof shopEn & typeof buyerEn
+export type PageMessages = { locale: Locale } & typeof shopEn & typeof buyerEn & typeof purchasesEn
 
 const MESSAGES: Messages<PageMessages> = {
-  en: { locale: 'en', ...shopEn, ...buyerEn },
-  de: { locale: 'de', ...shopDe, ...buyerDe },
+  en: { locale: 'en', ...shopEn, ...buyerEn, ...purchasesEn },
+  de: { locale: 'de', ...shopDe, ...buyerDe, ...purchasesDe },
 }
 
 export const getPageMessages = (locale: Locale): PageMessages => MESSAGES[locale]

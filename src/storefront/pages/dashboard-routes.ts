@@ -8,6 +8,7 @@ import { type ClaimDeps, claimWaiting } from '../claims/claims.ts'
 import type { DownloadDeps } from '../downloads/downloads.ts'
 import { createToken, deleteToken } from '../downloads/tokens.ts'
 import { type ActivationDeps, releaseOfUser } from '../licences/activations.ts'
+import { describeProblem, type PageMessages, readMessages } from '../messages/pages.ts'
 import { type CheckoutState, confirmCheckout, type PaymentDeps } from '../payments/payments.ts'
 import { type RotationDeps, rotateKey } from '../purchases/rotation.ts'
 import { findStoreCaller, SESSION_COOKIE, type StoreCaller } from '../sessions/sessions.ts'
@@ -24,7 +25,11 @@ const TOKEN_NAME = /^[^\p{Cc}\u2028\u2029]{1,100}$/u
 const TOKEN_DAYS: readonly string[] = ['30', '90', '365', '730']
 
 /** Changes a purchase. Returns what the page shows once; null: the page is loaded again. */
-type Change = (userId: string, form: Record<string, string>) => Promise<DashboardNotice | null>
+type Change = (
+  userId: string,
+  form: Record<string, string>,
+  messages: PageMessages,
+) => Promise<DashboardNotice | null>
 
 export function dashboardRoutes(app: App, deps: Deps): void {
   app.get('/dashboard', COUNTED, async (request, reply) => {
@@ -47,9 +52,9 @@ export function dashboardRoutes(app: App, deps: Deps): void {
       await releaseOfUser(deps, userId, purchase, item)
       return null
     },
-    tokens: async (userId, { purchase = '', name = '', days = '' }) => {
+    tokens: async (userId, { purchase = '', name = '', days = '' }, { license }) => {
       if (!TOKEN_NAME.test(name) || !TOKEN_DAYS.includes(days))
-        return { kind: 'error', text: 'Give the token a name of at most 100 characters' }
+        return { kind: 'error', text: license.nameMissing }
       const created = await createToken(deps, userId, purchase, { name, days: Number(days) })
       return { kind: 'token', name, token: created.token }
     },
@@ -66,14 +71,20 @@ export function dashboardRoutes(app: App, deps: Deps): void {
       // No other text is the id of anything.
       if (![form.purchase, form.item ?? form.purchase].every((id) => UUID.test(id ?? '')))
         return reply.redirect('/dashboard', 303)
+      const messages = readMessages(request, caller)
       try {
-        const notice = await change(caller.userId, form)
+        const notice = await change(caller.userId, form, messages)
         if (notice === null) return reply.redirect(`/dashboard#purchase-${form.purchase}`, 303)
         return await show(reply, caller, notice, notice.kind === 'error' ? 400 : 200)
       } catch (error) {
         if (!(error instanceof Problem) || typeof error.detail !== 'string') throw error
         reply.headers(error.headers)
-        return show(reply, caller, { kind: 'error', text: error.detail }, error.status)
+        return show(
+          reply,
+          caller,
+          { kind: 'error', text: describeProblem(messages, error) },
+          error.status,
+        )
       }
     })
   }
@@ -85,10 +96,13 @@ export function dashboardRoutes(app: App, deps: Deps): void {
     status = 200,
   ): Promise<FastifyReply> {
     const isPending = notice?.kind === 'payment' && notice.state === 'pending'
+    const messages = readMessages(reply.request, caller)
+    const dashboard = await readDashboard(deps, caller.userId)
     return sendPage(reply, deps, {
-      title: 'Your purchases',
-      body: dashboardPage(deps.productList, await readDashboard(deps, caller.userId), notice),
+      title: messages.purchases.title,
+      body: dashboardPage(deps.productList, dashboard, notice, messages),
       caller,
+      messages,
       path: '/dashboard',
       status,
       ...(isPending ? { refreshSeconds: REFRESH_SECONDS } : {}),

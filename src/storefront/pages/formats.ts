@@ -8,9 +8,14 @@ export function day(instant: string, locale: Locale = 'en'): Html {
   return html`<time datetime="${instant}">${new Date(instant).toLocaleDateString(TAGS[locale], { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' })}</time>`
 }
 
-/** Returns `1.5 MB`. */
-export function bytes(count: number): string {
+/** Returns `1.5 MB`, or `1,5 MB` in German. */
+export function bytes(count: number, locale: Locale): string {
   const units = ['B', 'KB', 'MB', 'GB']
   const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(count, 1)) / 3))
-  return `${(count / 1000 ** power).toFixed(power === 0 ? 0 : 1)} ${units[power]}`
+  const digits = power === 0 ? 0 : 1
+  const amount = (count / 1000 ** power).toLocaleString(locale, {
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  })
+  return `${amount} ${units[power]}`
 }

@@ -72,7 +72,7 @@ function renderGallery(gallery: CatalogueProduct['gallery']): Html {
 
 function renderFiles({ version, publishedAt, files }: ReleaseFiles, messages: PageMessages): Html {
   const contents = describeContents(files, messages)
-  return html`<p class="soft">${messages.product.release(version)} ${day(publishedAt, messages.locale)}: ${messages.files.count(contents.files)}, ${bytes(contents.sizeBytes)}.</p>
+  return html`<p class="soft">${messages.product.release(version)} ${day(publishedAt, messages.locale)}: ${messages.files.count(contents.files)}, ${bytes(contents.sizeBytes, messages.locale)}.</p>
 <div class="tree">${contents.tree}</div>`
 }
 

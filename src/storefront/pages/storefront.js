@@ -1,4 +1,19 @@
 // The storefront's script. Every page works without it.
+const TEXTS = {
+  en: {
+    started: 'Your download has started. ',
+    ready: (seconds) => `Ready in ${seconds} s`,
+    copy: 'Copy',
+    copied: 'Copied',
+  },
+  de: {
+    started: 'Ihr Download hat begonnen. ',
+    ready: (seconds) => `Bereit in ${seconds} s`,
+    copy: 'Kopieren',
+    copied: 'Kopiert',
+  },
+}
+const texts = TEXTS[document.documentElement.lang] ?? TEXTS.en
 
 // Disables the download link until the cooldown ends. Without this script the link works too, and
 // the server returns the remaining time.
@@ -6,13 +21,13 @@ function countDown(link) {
   const label = link.textContent
   const note = link.parentElement?.querySelector('[data-wait]')
   const readyAt = performance.now() + Number(link.dataset.waitSeconds) * 1000
-  if (note) note.textContent = 'Your download has started. '
+  if (note) note.textContent = texts.started
 
   const tick = () => {
     const seconds = Math.ceil((readyAt - performance.now()) / 1000)
     if (seconds > 0) {
       link.setAttribute('aria-disabled', 'true')
-      link.textContent = `Ready in ${seconds} s`
+      link.textContent = texts.ready(seconds)
       setTimeout(tick, 250)
       return
     }
@@ -80,13 +95,13 @@ function addCopyButtons() {
     const button = document.createElement('button')
     button.type = 'button'
     button.className = 'linklike copy'
-    button.textContent = 'Copy'
+    button.textContent = texts.copy
     button.setAttribute('aria-live', 'polite')
     button.addEventListener('click', async () => {
       await navigator.clipboard.writeText(secret.textContent)
-      button.textContent = 'Copied'
+      button.textContent = texts.copied
       setTimeout(() => {
-        button.textContent = 'Copy'
+        button.textContent = texts.copy
       }, 2000)
     })
     secret.after(button)
