@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { keysQuery } from '../api/queries.ts'
 import type { GetUsageResponse } from '../api/types.ts'
-import { formatCompact, formatCount, formatDollars } from '../components/format.ts'
+import { formatCompact, formatCount, formatDollars, formatUtcDay } from '../components/format.ts'
 import { LinkButton } from '../components/links.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
@@ -134,7 +134,7 @@ function buildBars(
       : data.groups
   return groups.map((group) => ({
     key: group.key,
-    name: groupedBy === 'day' ? group.key.slice(5) : nameOf(group.key),
+    name: groupedBy === 'day' ? formatUtcDay(group.key) : nameOf(group.key),
     value:
       measure === 'requests'
         ? group.requests
