@@ -276,8 +276,13 @@ const appPages = [
     path: '/playground',
     validateSearch: (
       search,
-    ): { model?: string | undefined; view?: 'code' | 'events' | undefined } => ({
+    ): {
+      model?: string | undefined
+      view?: 'code' | 'events' | undefined
+      call?: string | undefined
+    } => ({
       model: parseText(search.model),
+      call: parseText(search.call),
       view: parseChoice(search.view, ['code', 'events']),
     }),
     component: lazyPage(() => import('./playground/playground-page.tsx'), 'PlaygroundPage'),
