@@ -22,7 +22,7 @@ export type MessageNode = Pick<Row, 'id' | 'parent_id' | 'role' | 'outcome' | 'c
   bytes: number
 }
 
-const placeOf = ({ userId, conversationId, id }: MessageKey) => ({
+const describePlace = ({ userId, conversationId, id }: MessageKey) => ({
   userId,
   name: `message ${id} of ${conversationId}`,
 })
@@ -32,7 +32,14 @@ export function sealContent(
   key: MessageKey,
   { parts, sources, citations, tools, events, problem }: MessageContent,
 ): Uint8Array {
-  return sealJson(secrets, placeOf(key), { parts, sources, citations, tools, events, problem })
+  return sealJson(secrets, describePlace(key), {
+    parts,
+    sources,
+    citations,
+    tools,
+    events,
+    problem,
+  })
 }
 
 export async function insertMessages(
@@ -74,7 +81,7 @@ export function openMessage({ secrets }: Pick<Platform, 'secrets'>, row: Row): M
   } = row
   const content = openJson<MessageContent>(
     secrets,
-    placeOf({ userId, conversationId, id: row.id }),
+    describePlace({ userId, conversationId, id: row.id }),
     parts_sealed,
   )
   return { ...rest, usage: usage_json, ...content }
