@@ -42,8 +42,7 @@ const closers: (() => unknown)[] = []
 const browser = await openBrowser({ after: (close) => closers.push(close as () => unknown) })
 try {
   mkdirSync(FOLDER, { recursive: true })
-  for (const shot of SHOTS)
-    if (values.only?.includes(shot.name) ?? true) await take(browser, shot)
+  for (const shot of SHOTS) if (values.only?.includes(shot.name) ?? true) await take(browser, shot)
 } finally {
   for (const close of closers) await close()
 }
