@@ -42,6 +42,24 @@ test('the playground streams an answer, and its code sends the same request', as
   const [sent, copied] = vendor.calls.map(({ body }) => ({ ...body, safety_identifier: undefined }))
   assert.deepEqual(copied, sent)
   assert.equal(vendor.calls.length, 2)
+
+  // The newer call is that of the program, whose messages this browser does not know.
+  const [programs, own] = (await ada.get('/api/usage/calls')).body.calls
+  vendor.play(says('At ten.'))
+  await page.goto(`${app.url}/playground?call=${own.id}`)
+  await page.getByText('This browser kept your request.').waitFor()
+  await page.getByRole('article', { name: 'User' }).getByText('When does the "Adler"').waitFor()
+  await page.getByRole('button', { name: 'Send again' }).click()
+  await answer.getByText('At ten.').waitFor()
+  assert.deepEqual({ ...vendor.calls[0]?.body, safety_identifier: undefined }, sent)
+
+  await page.goto(`${app.url}/playground?call=${programs.id}`)
+  await page.getByText('It had 2 messages.').waitFor()
+  await assertAccessible(page, 'a replay without its messages')
+  assert.equal(await page.getByLabel('Max tokens').inputValue(), '300')
+  await page.getByRole('button', { name: 'Start over' }).click()
+  await page.waitForURL((url) => !url.searchParams.has('call'))
+  assert.equal(await page.getByLabel('Max tokens').inputValue(), '')
   assert.deepEqual(errors, [])
 })
 
@@ -99,10 +117,11 @@ test('the overview leads to a key and its first call, which opens in the playgro
 
   await page.getByRole('link', { name: 'View calls' }).first().click()
   await page.getByRole('button', { name: /Details of the call/ }).click()
-  await page.getByRole('dialog').getByRole('link', { name: 'Open in playground' }).click()
-  await page.waitForURL('**/playground?model=openai*')
-  const model = new URL(page.url()).searchParams.get('model')?.replace('openai/', '')
+  await page.getByRole('dialog').getByRole('link', { name: 'Replay in playground' }).click()
+  await page.getByText('We never store prompts, so write the messages again.').waitFor()
+  const [{ model }] = (await ada.get('/api/usage/calls')).body.calls
   await page.locator(`input[role=combobox][value="${model}"]`).waitFor()
+  await assertAccessible(page, 'a replay without its messages')
   assert.deepEqual(errors, [])
 })
 

@@ -9,6 +9,7 @@ import { Problem } from '#platform/problem.ts'
 import type { Span, Tracer } from '#platform/telemetry/tracer.ts'
 import type { Ledger, Reservation } from '#usage/ledger.ts'
 import type { UsageSoFar } from '#usage/open-calls.ts'
+import type { CallParameters } from '#usage/parameters.ts'
 import { toNanos, type UsageOutcome } from '#usage/record.ts'
 import { type AttemptLog, createAttemptLog, joinSteps } from './attempt-log.ts'
 import type { CallOrigin } from './call-origin.ts'
@@ -56,6 +57,8 @@ export type NewCall = {
   isReserved?: boolean
   /** False: the operator pays; the ledger has no record of the call. */
   isRecorded?: boolean
+  /** Omitted for models that do not chat, and for answers from the cache. */
+  parameters?: CallParameters
   signal: AbortSignal
   /** Omitted for calls without an HTTP request. */
   origin?: CallOrigin | undefined
@@ -140,6 +143,7 @@ export class CallRecord {
           .usd,
         soFar: () => this.#estimateProgress(),
         ...readOriginFields(origin),
+        parameters: this.#call.parameters ?? null,
       },
     })
   }
@@ -197,6 +201,7 @@ export class CallRecord {
       errorCode: reply.code,
       errorDetail: outcome === 'failed' ? readErrorDetail(failure) : null,
       ...readOriginFields(origin),
+      parameters: this.#call.parameters ?? null,
       vendorRequestId: attemptLog.vendorRequestId,
       isEstimated: spent.isEstimated || !isListed || attemptLog.unanswered.length > 0,
       // The budget was reserved on this day.

@@ -9,6 +9,7 @@ import { type AnswerHeaders, buildAnswerHeaders } from './attempt-log.ts'
 import { type Attempt, attempt } from './attempts.ts'
 import { findExtras } from './call-extras.ts'
 import type { CallOrigin } from './call-origin.ts'
+import { readParameters } from './call-parameters.ts'
 import { CallRecord, type NewCall, NOTHING, type Spent } from './call-record.ts'
 import { type Affinity, createAffinity } from './endpoints.ts'
 import { cachesForHour, guessTokens } from './estimate.ts'
@@ -155,7 +156,7 @@ async function prepareCall(
   const allowed = authorize(gateway, gatewayCall, size)
   const routes = resolveRoute(gateway, gatewayCall, allowed, { affinity, isStream, size })
   const estimate = estimateTokens(gateway, gatewayCall, size, routes)
-  const { record, request } = await reserve(gateway, gatewayCall, routes, estimate)
+  const { record, request } = await reserve(gateway, gatewayCall, isStream, routes, estimate)
   const release = await acquirePlace(gateway, gatewayCall, record)
   const call = {
     gateway,
@@ -240,6 +241,7 @@ function estimateTokens(
 async function reserve(
   gateway: Gateway,
   gatewayCall: GatewayCall,
+  isStream: boolean,
   routes: [Route, ...Route[]],
   estimate: Estimate,
 ): Promise<{ record: CallRecord; request: ModelRequest }> {
@@ -259,6 +261,7 @@ async function reserve(
     media,
     isReserved: !isFree,
     isRecorded: !isFree,
+    parameters: readParameters(gatewayCall, isStream),
     signal,
     origin,
   }

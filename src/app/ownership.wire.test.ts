@@ -48,6 +48,7 @@ type Things = Record<
   | 'otherDownloadToken'
   | 'checkout'
   | 'call'
+  | 'callRecord'
   | 'cursor'
   | 'conversation'
   | 'message'
@@ -238,6 +239,7 @@ const ASKED_ONCE: Record<string, Asked> = {
     status: 200,
     query: (id) => `?request_id=${id}`,
   },
+  'GET /api/usage/calls/:id id': { thing: 'callRecord' },
   'GET /api/usage/calls key': { thing: 'key', status: 200, query: (id) => `?key=${id}` },
   'GET /api/usage/calls cursor': { thing: 'cursor', status: 422, query: (id) => `?cursor=${id}` },
   'PATCH /api/admin/users/:id id': {
@@ -821,6 +823,7 @@ async function openWithThings(t: TestContext) {
     otherDownloadToken: await createToken('two'),
     checkout: payUrl.pathname.split('/').at(-1) ?? '',
     call: calls[0].request_id,
+    callRecord: calls[0].id,
     cursor,
     conversation,
     message,

@@ -54,7 +54,8 @@ export async function walkEverything(
   app.clock.advance(2 * MINUTE_MS)
   await key.get('/api/usage/allowance')
   await key.get('/api/api-keys/self')
-  await ada.get('/api/usage/calls?outcome=ok&limit=2')
+  const { calls } = (await ada.get('/api/usage/calls?outcome=ok&limit=2')).body
+  await ada.get(`/api/usage/calls/${calls[0].id}`)
   await guardAccount(walk, ada)
   await signInElsewhere(walk)
   await browseStorefront(walk)

@@ -12,11 +12,14 @@ import {
   type CallFilter,
   type CallView,
   createCursor,
+  findCall,
   formatCall,
   readCallPage,
   readCursor,
 } from './calls.ts'
 import { formatCsvLine } from './csv.ts'
+import { CallParameters } from './parameters.ts'
+import { usageProblem } from './problems.ts'
 import { type CallScope, Day, readCallScope, readSpan } from './span.ts'
 
 const LIMIT_MAX = 1_000
@@ -74,6 +77,7 @@ const Call = Type.Object(
       title: 'CallLabels',
       description: '`metadata` of the request.',
     }),
+    parameters: Nullable(CallParameters),
   },
   { title: 'Call' },
 )
@@ -179,6 +183,27 @@ export function callRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'clock
         calls: calls.map(formatCall),
         next_cursor: next === null ? null : createCursor(caller.userId, next),
       }
+    },
+  )
+
+  app.get(
+    '/api/usage/calls/:id',
+    {
+      schema: {
+        operationId: 'getCall',
+        tags: ['usage'],
+        summary: 'One call',
+        description:
+          'A key with limited scopes sees only its own calls, unless `usage` is its only scope.',
+        params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 64 }) }),
+        response: { 200: Call },
+      },
+      config: { access: 'user-or-key', scope: 'usage', viewable: true },
+    },
+    async (request) => {
+      const call = await findCall(db, readCallScope(requireCaller(request)), request.params.id)
+      if (call === null) throw usageProblem('call_not_found')
+      return formatCall(call)
     },
   )
 }

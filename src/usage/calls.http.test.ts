@@ -139,7 +139,9 @@ suite('calls one by one', () => {
       error_detail: null,
       end_user: 'customer 7',
       labels: { team: 'blue', 'a "b"': 'c:\nd' },
+      parameters: { messages: HI.length, stream: false },
     })
+    assert.deepEqual((await ada.get(`/api/usage/calls/${id}`)).body, call)
     assert.ok(cost > 0)
     assert.deepEqual(
       { ...reply.body.usage },
@@ -584,6 +586,11 @@ suite('calls one by one', () => {
     assert.deepEqual(await seen(keys.none), [403, undefined, undefined])
     const foreign = await app.get(`/api/usage/calls?key=${keys.free.id}`, bearer(keys.own.key))
     assert.deepEqual(foreign.body.calls, [])
+    const { calls } = (await app.get(`/api/usage/calls?key=${keys.free.id}`, bearer(keys.free.key)))
+      .body
+    const readOne = async ({ key }: { key: string }) =>
+      (await app.get(`/api/usage/calls/${calls[0].id}`, bearer(key))).status
+    assert.deepEqual([await readOne(keys.reader), await readOne(keys.own)], [200, 404])
     assert.equal(
       (await app.post('/api/ai/chat', { messages: HI }, bearer(keys.reader.key))).status,
       403,

@@ -10,6 +10,7 @@ import { DAY_MS, plus } from '#platform/clock.ts'
 import { type Db, findDialect } from '#platform/db/db.ts'
 import { computeLowestId } from './ids.ts'
 import { formatLabelLine, readLabels } from './labels.ts'
+import type { CallParameters } from './parameters.ts'
 import type { UsageOutcome } from './record.ts'
 import type { CallScope, Span } from './span.ts'
 import { decodeKeyId } from './store.ts'
@@ -68,6 +69,21 @@ export async function readCallPage(
     await nextTurn()
   }
   return { calls, next: below }
+}
+
+/** Returns null for an unknown call. */
+export async function findCall(
+  db: Db,
+  { userId, keyId }: CallScope,
+  id: string,
+): Promise<CallRow | null> {
+  let query = db
+    .selectFrom('usage_records')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .where('id', '=', id)
+  if (keyId !== null) query = query.where('key_id', '=', keyId)
+  return (await query.executeTakeFirst()) ?? null
 }
 
 /** Returns the id that is `rows` rows before `below`; null if fewer rows are left. */
@@ -150,6 +166,7 @@ export function formatCall(row: CallRow) {
     error_detail: row.error_detail,
     end_user: row.end_user === '' ? null : row.end_user,
     labels: readLabels(row.labels),
+    parameters: row.parameters === null ? null : (JSON.parse(row.parameters) as CallParameters),
   }
 }
 export type CallView = ReturnType<typeof formatCall>

@@ -30,6 +30,7 @@ export type OpenCall = Pick<
   | 'requestId'
   | 'endUser'
   | 'labels'
+  | 'parameters'
   | 'startedAt'
 > & {
   /** The id of the later record. */

@@ -2,6 +2,7 @@
 import { Problem } from '#platform/problem.ts'
 
 export const usageProblem = Problem.define({
+  call_not_found: [404, 'Call not found'],
   budget_exhausted: [
     429,
     'Monthly budget exhausted',

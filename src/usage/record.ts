@@ -1,4 +1,5 @@
 import type { Instant } from '#platform/clock.ts'
+import type { CallParameters } from './parameters.ts'
 
 /** Converts dollars to nanodollars, the ledger's unit, in which sums are exact. */
 export function toNanos(usd: number): number {
@@ -52,6 +53,8 @@ export type UsageRecord = {
   endUser: string
   /** In the format of labels.ts. */
   labels: string
+  /** Null or omitted for calls of models that do not chat. */
+  parameters?: CallParameters | null
   /** True if the vendor sent no token counts, so that they are estimated from the text. */
   isEstimated: boolean
   startedAt: Instant

@@ -110,6 +110,7 @@ function createRow(record: UsageRecord, id: string) {
     vendor_request_id: record.vendorRequestId,
     end_user: record.endUser,
     labels: record.labels,
+    parameters: record.parameters ? JSON.stringify(record.parameters) : null,
     is_estimated: record.isEstimated,
     created_at: record.startedAt,
   }
@@ -287,6 +288,7 @@ export async function listRecords(db: Db, userId: string) {
       'request_id',
       'end_user',
       'labels',
+      'parameters',
       'is_estimated',
     ])
     .where('user_id', '=', userId)

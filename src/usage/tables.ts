@@ -31,6 +31,8 @@ type UsageRecordsTable = {
   vendor_request_id: string | null
   end_user: string
   labels: string
+  /** JSON; null for calls of models that do not chat. */
+  parameters: string | null
   is_estimated: boolean
   created_at: string
 }

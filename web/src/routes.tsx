@@ -252,7 +252,10 @@ const appPages = [
   createRoute({
     getParentRoute: () => appLayout,
     path: '/storefront',
-    validateSearch: (search): { state: string } => ({ state: parseText(search.state) ?? '' }),
+    validateSearch: (search): { state: string; continue?: true | undefined } => ({
+      state: parseText(search.state) ?? '',
+      continue: parseTrue(search.continue),
+    }),
     component: lazyPage(() => import('./sign-in/storefront-page.tsx'), 'StorefrontPage'),
   }),
   createRoute({
@@ -276,8 +279,13 @@ const appPages = [
     path: '/playground',
     validateSearch: (
       search,
-    ): { model?: string | undefined; view?: 'code' | 'events' | undefined } => ({
+    ): {
+      model?: string | undefined
+      view?: 'code' | 'events' | undefined
+      call?: string | undefined
+    } => ({
       model: parseText(search.model),
+      call: parseText(search.call),
       view: parseChoice(search.view, ['code', 'events']),
     }),
     component: lazyPage(() => import('./playground/playground-page.tsx'), 'PlaygroundPage'),

@@ -1,5 +1,5 @@
 import { Drawer, Group, Stack, Text } from '@mantine/core'
-import { IconTerminal2 } from '@tabler/icons-react'
+import { IconHistory } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import type { Call } from '../api/types.ts'
 import { CopyIcon } from '../components/copy.tsx'
@@ -51,11 +51,11 @@ export function CallDetails({ call, keyName, onClose }: CallDetailsProps) {
         {canChat && isChat(call) && (
           <LinkButton
             to="/playground"
-            search={{ model: call.vendor ? `${call.vendor}/${call.model}` : call.model }}
+            search={{ call: call.id }}
             variant="default"
-            leftSection={<IconTerminal2 size={18} aria-hidden />}
+            leftSection={<IconHistory size={18} aria-hidden />}
           >
-            {t('Open in playground')}
+            {t('Replay in playground')}
           </LinkButton>
         )}
       </Stack>

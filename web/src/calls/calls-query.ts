@@ -1,4 +1,4 @@
-import { infiniteQueryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { api, request } from '../api/client.ts'
 import type { UsageOutcome } from '../api/types.ts'
 import { saveFile } from '../components/save-file.ts'
@@ -36,6 +36,15 @@ export function callsQuery(filters: CallFilters) {
       api.get('/api/usage/calls', { query: { ...query, limit: PAGE, cursor: pageParam }, signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (last) => last.next_cursor ?? undefined,
+  })
+}
+
+/** An ended call never changes. */
+export function callQuery(id: string) {
+  return queryOptions({
+    queryKey: ['call', id],
+    queryFn: ({ signal }) => api.get('/api/usage/calls/{id}', { path: { id }, signal }),
+    staleTime: Number.POSITIVE_INFINITY,
   })
 }
 

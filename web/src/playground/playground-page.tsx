@@ -1,16 +1,22 @@
-import { Button } from '@mantine/core'
+import { Button, Skeleton } from '@mantine/core'
 import { IconRestore } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { modelsQuery } from '../api/queries.ts'
+import { callQuery } from '../calls/calls-query.ts'
 import { Choice } from '../components/choice.tsx'
+import { Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
 import { RequireEntitlement } from '../components/require-entitlement.tsx'
 import { t } from '../language/text.ts'
+import { useUser } from '../session/user.ts'
 import { CodePanel } from './code-panel.tsx'
 import { EventsPanel } from './events-panel.tsx'
 import { ModelSelect } from './model-select.tsx'
 import classes from './playground.module.css'
+import { EMPTY_START, findReplay, type Start } from './replay.ts'
+import { ReplayNote } from './replay-note.tsx'
 import { SettingsPanel } from './settings-panel.tsx'
 import { Thread } from './thread.tsx'
 import { usePlayground } from './use-playground.ts'
@@ -33,11 +39,29 @@ export function PlaygroundPage() {
 }
 
 function OpenPlayground() {
+  const { call } = route.useSearch()
+  return call === undefined ? <Workbench /> : <ReplayedCall key={call} id={call} />
+}
+
+function ReplayedCall({ id }: { id: string }) {
+  const call = useQuery(callQuery(id))
+  const { id: userId } = useUser()
+  return (
+    <Loaded query={call} skeleton={<Skeleton h={420} />}>
+      {(call) => {
+        const { start, isWhole } = findReplay(userId, call)
+        return <Workbench start={start} note={<ReplayNote call={call} isWhole={isWhole} />} />
+      }}
+    </Loaded>
+  )
+}
+
+function Workbench({ start = EMPTY_START, note }: { start?: Start; note?: ReactNode }) {
   const { model: chosen, view = 'settings' } = route.useSearch()
   const navigate = route.useNavigate()
   const models = useQuery(modelsQuery)
-  const model = chosen ?? models.data?.default_model ?? ''
-  const playground = usePlayground(model)
+  const model = chosen ?? start.model ?? models.data?.default_model ?? ''
+  const playground = usePlayground(model, start)
   const set = (next: object) =>
     void navigate({
       search: (search) => ({ ...search, ...next }),
@@ -49,16 +73,19 @@ function OpenPlayground() {
     <Page
       title={t('Playground')}
       lead={t(
-        'Try a model, then copy the call as code. Calls count toward your allowance. We never store prompts or answers.',
+        'Try a model, then copy the call as code. Calls count toward your allowance. We never store prompts or answers; this browser keeps your last requests until you sign out.',
       )}
       wide
       actions={
-        playground.messages.length > 0 && (
+        (playground.messages.length > 0 || note) && (
           <Button
             variant="default"
             leftSection={<IconRestore size={18} aria-hidden />}
             disabled={playground.isRunning}
-            onClick={playground.restart}
+            onClick={() => {
+              playground.restart()
+              set({ call: undefined, model })
+            }}
           >
             {t('Start over')}
           </Button>
@@ -67,6 +94,7 @@ function OpenPlayground() {
     >
       <div className={classes.grid}>
         <div className={classes.main}>
+          {note}
           <ModelSelect model={model} onChange={(next) => set({ model: next })} />
           <Thread playground={playground} />
         </div>

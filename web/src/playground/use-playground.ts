@@ -1,15 +1,18 @@
 import { useEffect, useRef, useState } from 'react'
 import { queries } from '../api/queries.ts'
-import { buildBody, type ChatBody, type Message, NEW_SETTINGS, type Settings } from './request.ts'
+import { useUser } from '../session/user.ts'
+import { rememberRequest, type Start } from './replay.ts'
+import { buildBody, type ChatBody, type Message, type Settings } from './request.ts'
 import { createRun, type Run } from './run.ts'
 import { sendRun } from './send-run.ts'
 
 const EXAMPLE: Message[] = [{ role: 'user', content: 'Hello' }]
 
 /** The messages, the settings, and the last request with its reply. Lives as long as the page. */
-export function usePlayground(model: string) {
-  const [settings, setSettings] = useState(NEW_SETTINGS)
-  const [messages, setMessages] = useState<Message[]>([])
+export function usePlayground(model: string, start: Start) {
+  const { id: userId } = useUser()
+  const [settings, setSettings] = useState(start.settings)
+  const [messages, setMessages] = useState(start.messages)
   const [draft, setDraft] = useState('')
   const [run, setRun] = useState<Run | null>(null)
   const controller = useRef<AbortController | null>(null)
@@ -27,6 +30,7 @@ export function usePlayground(model: string) {
     setRun(started)
     const ended = await sendRun(started, controller.current.signal, setRun)
     setRun(ended)
+    if (ended.requestId !== null) rememberRequest(userId, ended.requestId, ended.body)
     if (ended.text !== '') setMessages([...drafted, { role: 'assistant', content: ended.text }])
     void queries.invalidateQueries({ queryKey: ['calls'] })
   }

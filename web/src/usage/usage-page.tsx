@@ -134,7 +134,7 @@ function buildBars(
       : data.groups
   return groups.map((group) => ({
     key: group.key,
-    name: groupedBy === 'day' ? group.key.slice(5) : nameOf(group.key),
+    name: nameOf(group.key),
     value:
       measure === 'requests'
         ? group.requests
