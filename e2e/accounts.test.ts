@@ -71,6 +71,15 @@ test('a user signs in with a provider, a second factor and a passkey, and resets
     await page.waitForURL('**/home')
   })
 
+  await t.test('signs in to the shop with the passkey in one click', async () => {
+    await forgetSession(page)
+    await page.goto(`${app.config.urls.storefront}/login?redirect=/contact`)
+    await page.getByRole('link', { name: 'Sign in with a passkey' }).click()
+    await page.waitForURL(`${app.config.urls.storefront}/contact`)
+    await page.getByRole('button', { name: 'Sign out' }).waitFor()
+    await page.goto(`${home}/home`)
+  })
+
   await t.test('recovers a lost password, and signs in with it and a code', async () => {
     await forgetSession(page)
     await page.goto(`${home}/forgot-password`)
@@ -373,9 +382,15 @@ test('a user without a password signs in to the shop with Google and returns to 
   const shop = app.config.urls.storefront
   const { page, errors } = await visit(await openBrowser(t))
   await page.goto(`${shop}/login?redirect=/contact`)
-  await page.getByRole('link', { name: 'Sign in with Google, GitHub or a passkey' }).click()
-  await page.getByRole('button', { name: 'Google' }).click()
+  await assertAccessible(page, 'the sign-in page of the shop')
+  await page.getByRole('link', { name: 'Sign in with Google' }).click()
   await chooseAtGoogle(page, 'olga@example.com')
+  await page.waitForURL(`${shop}/contact`)
+  await page.getByRole('button', { name: 'Sign out' }).click()
+
+  // Whoever is signed in to the app already sees as whom, and continues with one click.
+  await page.goto(`${shop}/login?redirect=/contact`)
+  await page.getByRole('link', { name: 'Sign in with GitHub' }).click()
   await page.getByText('You are signed in as olga@example.com.').waitFor()
   await assertAccessible(page, 'on the way to the shop')
   await page.getByRole('button', { name: 'Continue to the shop' }).click()

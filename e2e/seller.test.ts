@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { PASSWORD, testApp } from '#testing/app.ts'
 import { openShop } from '#testing/buyer.ts'
 import { createShop } from '#testing/shop.ts'
@@ -43,8 +43,7 @@ test('a seller makes a product with two tiers, sells one, and refunds it', async
     .filter({ hasText: 'Coming soon' })
     .getByRole('link', { name: 'Field guide plus' })
     .waitFor()
-  await page.getByRole('button', { name: 'Move Field guide plus up' }).click()
-  await rows.first().filter({ hasText: 'Coming soon' }).waitFor()
+  await moveProducts(page)
   await page.getByRole('link', { name: 'Field guide plus' }).click()
   await publishRelease(page, 'field-guide-plus-1.0.0.zip')
 
@@ -71,6 +70,7 @@ test('a seller makes a product with two tiers, sells one, and refunds it', async
   await page.getByRole('button', { name: 'Release Laptop' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Release', exact: true }).click()
   await page.getByRole('listitem').filter({ hasText: 'Machine released' }).waitFor()
+  await page.locator('main:focus').waitFor()
   await refund(page, { amount: '9', label: 'Refund $9.00', reason: 'A page is missing' })
   await page.getByText('A page is missing').waitFor()
   await refund(page, { amount: '40', label: 'Refund $40.00', reason: 'Changed their mind' })
@@ -190,6 +190,28 @@ test('products of a catalogue file are shown, and their releases alone can chang
   await publishRelease(page, 'guide-1.0.0.zip')
   assert.deepEqual(errors, [])
 })
+
+/** By keyboard: the pressed button keeps the focus, or its neighbour at the end of the list. */
+async function moveProducts(page: Page): Promise<void> {
+  const rows = page.getByRole('row').filter({ hasText: 'Field guide' })
+  const button = (direction: string) =>
+    page.getByRole('button', { name: `Move Field guide plus ${direction}`, exact: true })
+  assert.equal(await button('down').isDisabled(), true)
+  await button('up').focus()
+  await page.keyboard.press('Enter')
+  await rows.first().filter({ hasText: 'Coming soon' }).waitFor()
+  await page.getByText('Field guide plus is now in place 4').waitFor()
+  await waitForFocus(button('up'))
+  await button('down').focus()
+  await page.keyboard.press('Enter')
+  await rows.last().filter({ hasText: 'Coming soon' }).waitFor()
+  await waitForFocus(button('up'))
+}
+
+/** Waits until the element has the focus. */
+async function waitForFocus(element: Locator): Promise<void> {
+  await element.and(element.page().locator(':focus')).waitFor()
+}
 
 type NewProduct = { name: string; price: string; upgradesFrom?: string }
 

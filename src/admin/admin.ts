@@ -85,7 +85,7 @@ export function createAdmin(
       adminDisputeRoutes(app, platform)
       adminInboxRoutes(app, platform)
       adminTimeRoutes(app, platform, timeMachine)
-      adminBrandRoutes(app, platform)
+      adminBrandRoutes(app, platform, billing)
       adminDiscountRoutes(app, { ...platform, processor })
     },
     close: () => uploads.close(),

@@ -1,5 +1,6 @@
 /** The preview of a brand that is not saved: the shop's home page and an email, by their renderers. */
 import { type Static, Type } from 'typebox'
+import type { Billing } from '#billing/billing.ts'
 import { BrandForm } from '#brand/form.ts'
 import { PreviewBrand } from '#brand/live.ts'
 import { requireSound } from '#brand/routes.ts'
@@ -33,6 +34,7 @@ const BrandPreview = Type.Object(
 export function adminBrandRoutes(
   app: App,
   deps: Pick<Platform, 'config' | 'db' | 'clock' | 'log'> & ProductDeps,
+  { listPlans }: Pick<Billing, 'listPlans'>,
 ): void {
   app.post(
     '/api/admin/brand/preview',
@@ -60,7 +62,7 @@ export function adminBrandRoutes(
           dark: brand.findImagePath('dark'),
           square: brand.hasKeyMark ? null : brand.iconPath,
         },
-        shop: await renderHomePreview({ ...deps, config }),
+        shop: await renderHomePreview({ ...deps, config, listPlans }),
         email: {
           from: formatSender(config),
           subject: email.subject,

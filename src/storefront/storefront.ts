@@ -22,6 +22,7 @@ import type { Room } from '#platform/room.ts'
 import { forgetMessages, messagesOfAddresses } from './contact/contact.ts'
 import { forgetStaff } from './contact/inbox.ts'
 import { openCountries } from './downloads/countries.ts'
+import { LocalPacks } from './downloads/local-packs.ts'
 import * as downloadStore from './downloads/store.ts'
 import * as tokenStore from './downloads/token-store.ts'
 import { storefrontErrorDialect } from './errors.ts'
@@ -123,6 +124,8 @@ export async function createStorefront(
   }
 
   handleJobs({ ...deps, inbox }, billing)
+  const packs = new LocalPacks(deps)
+  if (config.serve.has('storefront')) packs.follow()
 
   let stop = () => {}
   if (processor) billing.addListener(PAYMENT_EVENTS)
@@ -151,6 +154,7 @@ export async function createStorefront(
       stop = scheduleNotices(deps)
     },
     stop: () => stop(),
+    drain: (ms) => packs.drain(ms),
     close: () => productList.close(),
   }
 }

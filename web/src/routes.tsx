@@ -252,7 +252,10 @@ const appPages = [
   createRoute({
     getParentRoute: () => appLayout,
     path: '/storefront',
-    validateSearch: (search): { state: string } => ({ state: parseText(search.state) ?? '' }),
+    validateSearch: (search): { state: string; continue?: true | undefined } => ({
+      state: parseText(search.state) ?? '',
+      continue: parseTrue(search.continue),
+    }),
     component: lazyPage(() => import('./sign-in/storefront-page.tsx'), 'StorefrontPage'),
   }),
   createRoute({

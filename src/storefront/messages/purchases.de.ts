@@ -57,6 +57,7 @@ export const de: PurchaseMessages = {
     next: (seconds) => `Den nächsten können Sie in ${seconds} s starten.`,
     resume: 'Einen unterbrochenen Download können Sie 24 Stunden lang fortsetzen; er zählt einmal.',
     upgrade: (name, price) => `Auf ${name} umsteigen für ${price}`,
+    upgradeFree: (name) => `Kostenlos auf ${name} umsteigen`,
     renew: (day, price) => html`Updates bis ${day} für ${price}`,
     releases: 'Versionen',
     yours: ' (Ihr Download)',

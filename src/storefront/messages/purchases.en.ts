@@ -57,6 +57,7 @@ export const en = {
     next: (seconds: number) => `You can start the next one in ${seconds} s.`,
     resume: 'You can resume an interrupted download for 24 hours; it counts once.',
     upgrade: (name: string, price: string) => `Upgrade to ${name} for ${price}`,
+    upgradeFree: (name: string) => `Upgrade to ${name} at no charge`,
     renew: (day: Html, price: string) => html`Updates until ${day} for ${price}`,
     releases: 'Releases',
     yours: ' (your download)',

@@ -30,6 +30,14 @@ export const de: ShopMessages = {
       title: 'Bringen Sie Ihr KI-Produkt diesen Monat heraus, nicht nächstes Jahr.',
       text: 'Konten, Zahlungen, Suche in Dokumenten und Betrieb, getestet und mit vollständigem Quellcode. Einmal bezahlen, für immer behalten und zwölf Monate lang Updates erhalten.',
     },
+    plansOnly: {
+      title: 'Wählen Sie einen Tarif',
+      text: 'Ein Konto ist kostenlos. Einen Tarif können Sie jederzeit kündigen; er läuft dann bis zum Ende des Zeitraums.',
+    },
+    nothing: {
+      title: 'Demnächst',
+      text: 'Zurzeit steht nichts zum Verkauf.',
+    },
     general: {
       title: 'Einmal kaufen, für immer behalten',
       text: 'Eine Zahlung, kein Abonnement. Laden Sie sofort herunter, und aktualisieren Sie, solange Ihre Updates laufen.',
@@ -107,6 +115,7 @@ export const de: ShopMessages = {
     },
     notYet: 'Demnächst verfügbar. Dieses Produkt kann noch nicht gekauft werden.',
     upgrade: (from, price) => `Upgrade von ${from} für ${price}`,
+    upgradeFree: (from) => `Kostenloses Upgrade von ${from}`,
     version: (version) => `Version ${version} vom`,
     allUpdates: 'Alle künftigen Updates',
     updates: (months) => (months === 1 ? '1 Monat Updates' : `${months} Monate Updates`),

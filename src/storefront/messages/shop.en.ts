@@ -29,6 +29,14 @@ export const en = {
       title: 'Ship your AI product this month, not next year.',
       text: 'Accounts, payments, retrieval and deployment, tested and with full source code. Pay once, keep it forever, and get updates for twelve months.',
     },
+    plansOnly: {
+      title: 'Choose a plan',
+      text: 'Create an account for free. Cancel a plan at any time; it then lasts until its period ends.',
+    },
+    nothing: {
+      title: 'Coming soon',
+      text: 'Nothing is for sale at the moment.',
+    },
     general: {
       title: 'Buy once, keep it forever',
       text: 'One payment, no subscription. Download at once, and update as long as your updates last.',
@@ -105,6 +113,7 @@ export const en = {
     },
     notYet: 'Coming soon. This product cannot be bought yet.',
     upgrade: (from: string, price: string) => `Upgrade from ${from} for ${price}`,
+    upgradeFree: (from: string) => `Upgrade from ${from} at no charge`,
     version: (version: string) => `Version ${version}, of`,
     allUpdates: 'All future updates',
     updates: (months: number) => `${months === 1 ? '1 month' : `${months} months`} of updates`,

@@ -253,6 +253,8 @@ test('an upgrade that is already paid for costs nothing', async (t) => {
   await shop.buy(ada, 'suite')
   const { id, upgrades } = await find(ada, 'suite')
   assert.deepEqual(upgrades, [{ tier: 'cheap', name: 'Cheap', amount_cents: 0, currency: 'eur' }])
+  assert.match((await ada.get('/dashboard')).text, />Upgrade to Cheap at no charge<\/a>/)
+  assert.match((await ada.get('/products/cheap')).text, />Upgrade from Suite at no charge<\/a>/)
   await pay(shop, ada, { tier: 'cheap', from: id })
   assert.deepEqual(await statuses(ada), { suite: 'upgraded', cheap: 'completed' })
 })

@@ -8,6 +8,7 @@ import type { PurchaseStatus } from '../tables.ts'
 import type { Dashboard, OwnedProduct } from './dashboard-data.ts'
 import { licenseSections } from './dashboard-license.ts'
 import { bytes, day } from './formats.ts'
+import { markdown } from './markdown.ts'
 
 export function dashboardPage(
   productList: ProductList,
@@ -131,7 +132,7 @@ function offerLinks(
     formatMoney(inUnits(amount_cents, currency), currency, { short: true, locale })
   return html`<p class="actions">${upgrades.map(
     (upgrade) =>
-      html`<a class="button quiet" href="/api/checkout?tier=${upgrade.tier}&from=${purchase.id}">${text.upgrade(upgrade.name, price(upgrade))}</a>`,
+      html`<a class="button quiet" href="/api/checkout?tier=${upgrade.tier}&from=${purchase.id}">${upgrade.amount_cents === 0 ? text.upgradeFree(upgrade.name) : text.upgrade(upgrade.name, price(upgrade))}</a>`,
   )}${
     renewal &&
     html`<a class="button quiet" href="/api/checkout?tier=${purchase.tier}&renew=${purchase.id}">${text.renew(day(renewal.until, locale), price(renewal))}</a>`
@@ -145,7 +146,7 @@ function releaseList(
 ): Html {
   return html`<details><summary>${text.releases}</summary><ul>${releases.map(
     ({ version, publishedAt, notes, isCovered }) =>
-      html`<li><strong>${version}</strong>, ${day(publishedAt, locale)}${version === served && text.yours}${!isCovered && text.notCovered}${notes && html`<br><span class="soft">${notes}</span>`}</li>`,
+      html`<li><strong>${version}</strong>, ${day(publishedAt, locale)}${version === served && text.yours}${!isCovered && text.notCovered}${notes && html`<div class="prose soft">${markdown(notes, { heading: 3 })}</div>`}</li>`,
   )}</ul></details>`
 }
 

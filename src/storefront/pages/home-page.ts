@@ -1,50 +1,72 @@
 /** The home page. The operator's `_home.md`, beside the products, replaces its heading and text. */
+import type { PlanView } from '#billing/plans.ts'
 import { type Html, html } from '#platform/http/html.ts'
 import type { PageMessages } from '../messages/pages.ts'
-import type { ProductList } from '../products/product-list.ts'
 import { type LegalDeps, parsePage, readInTime } from './legal-pages.ts'
 import { markdown } from './markdown.ts'
 import { tierCards } from './offer-pages.ts'
-import type { Offer } from './offers.ts'
+import { listOffers, type Offer, type OfferDeps } from './offers.ts'
+import { listSoldPlans, type PlanCardParts, type PlanDeps, planSection } from './plan-cards.ts'
 
-export type HomeText = { title: string; eyebrow: string | null; text: string }
+type HomeText = { title: string; eyebrow: string | null; text: string }
+type Home = { text: HomeText; offers: Offer[]; plans: readonly PlanView[] }
 
 const FILE = '_home.md'
 
-export async function readHomeText(
-  deps: LegalDeps & { productList: ProductList },
-  brand: string,
+/** Reads what the home page shows. Plans are in their place while no product is sold. */
+export async function readHome(
+  deps: LegalDeps & OfferDeps & PlanDeps,
+  userId: string | null,
+  messages: PageMessages,
+): Promise<Home> {
+  const [offers, plans, own] = await Promise.all([
+    listOffers(deps, userId),
+    deps.productList.sold.length === 0 ? listSoldPlans(deps) : [],
+    readInTime(deps, () => deps.products.text(FILE), null),
+  ])
+  const { name } = deps.config.brand
+  const text =
+    own === null
+      ? chooseText(deps, messages, { hasPlans: plans.length > 0 })
+      : { ...parsePage(name, own), eyebrow: null }
+  return { text, offers, plans }
+}
+
+function chooseText(
+  { config, productList }: OfferDeps,
   { home: text }: PageMessages,
-): Promise<HomeText> {
-  const own = await readInTime(deps, () => deps.products.text(FILE), null)
-  if (own !== null) return { ...parsePage(brand, own), eyebrow: null }
-  return deps.productList.isBuiltIn
-    ? { ...text.builtIn, eyebrow: text.eyebrow(brand) }
-    : { ...text.general, eyebrow: brand }
+  { hasPlans }: { hasPlans: boolean },
+): HomeText {
+  const { name } = config.brand
+  if (productList.isBuiltIn) return { ...text.builtIn, eyebrow: text.eyebrow(name) }
+  if (productList.sold.length > 0) return { ...text.general, eyebrow: name }
+  return { ...(hasPlans ? text.plansOnly : text.nothing), eyebrow: name }
 }
 
-type HomeParts = {
-  home: HomeText
-  offers: Offer[]
-  code: string | null
-  messages: PageMessages
-}
+type HomeParts = Home & PlanCardParts
 
-export function homePage({ home, offers, code, messages }: HomeParts): Html {
-  const text = messages.home
+export function homePage({ text, offers, ...parts }: HomeParts): Html {
   return html`<div class="wrap">
 <div class="hero">
-${home.eyebrow && html`<p class="eyebrow">${home.eyebrow}</p>`}
-<h1>${home.title}</h1>
-<div class="lead prose">${markdown(home.text, { heading: 2 })}</div>
+${text.eyebrow && html`<p class="eyebrow">${text.eyebrow}</p>`}
+<h1>${text.title}</h1>
+<div class="lead prose">${markdown(text.text, { heading: 2 })}</div>
 </div>
-${tierCards(offers, code, messages)}
+${offers.length > 0 ? productOffers(offers, parts) : parts.plans.length > 0 && planSection(parts)}
+</div>`
+}
+
+function productOffers(
+  offers: Offer[],
+  { code, messages }: Pick<HomeParts, 'code' | 'messages'>,
+): Html {
+  const text = messages.home
+  return html`${tierCards(offers, code, messages)}
 <section class="points" aria-label="${text.points}">
 <div><h3>${text.delivery}</h3><p>${text.deliveryText}</p></div>
 ${describeUpdates(offers, messages)}
 <div><h3>${text.recovery}</h3><p>${text.recoveryText}</p></div>
-</section>
-</div>`
+</section>`
 }
 
 /** Says nothing when the products differ. */

@@ -1,5 +1,6 @@
 import { type Html, html } from '#platform/http/html.ts'
 import type { PageMessages } from '../messages/pages.ts'
+import type { AccountMethod } from '../sessions/account-sign-in.ts'
 
 export type LoginParts = {
   redirect: string
@@ -12,8 +13,8 @@ export type LoginParts = {
   frontendUrl: string
   /** Where visitors buy without an account; null where they cannot. */
   guestAddress: string | null
-  /** The names of the configured sign-in providers. */
-  providers: readonly string[]
+  /** The methods of the account app that are configured. */
+  methods: readonly AccountMethod[]
   messages: PageMessages
 }
 
@@ -25,7 +26,7 @@ export function loginPage({
   challenge,
   frontendUrl,
   guestAddress,
-  providers,
+  methods,
   messages,
 }: LoginParts): Html {
   const text = messages.login
@@ -45,14 +46,11 @@ ${
 <button class="button wide">${text.title}</button>
 </form>
 <p class="under"><a class="button quiet wide" href="/login/code?redirect=${encodeURIComponent(redirect)}">${text.byCode}</a></p>
-<p><a class="button quiet wide" href="/login/account?redirect=${redirect}">${text.signInWith(listOtherWays(providers, messages))}</a></p>
+${methods.map((method) => html`<p><a class="button quiet wide" href="/login/account?with=${method}&amp;redirect=${redirect}">${text.signInWith(METHOD_NAMES[method] ?? text.passkey)}</a></p>`)}
 ${guestAddress && html`<p><a class="button quiet wide" href="${guestAddress}">${text.asGuest}</a></p>`}
 <p class="under">${text.noAccount} <a href="${frontendUrl}/register" target="_blank" rel="noopener">${text.createAccount}</a>. <a href="${frontendUrl}/forgot-password">${text.forgot}</a></p>
 </div>`
 }
 
-/** For example “Google, GitHub or a passkey”. */
-function listOtherWays(providers: readonly string[], { locale, login }: PageMessages): string {
-  const format = new Intl.ListFormat(locale === 'en' ? 'en-GB' : locale, { type: 'disjunction' })
-  return format.format([...providers, login.passkey])
-}
+/** A passkey has a name in each language. */
+const METHOD_NAMES: Partial<Record<AccountMethod, string>> = { google: 'Google', github: 'GitHub' }

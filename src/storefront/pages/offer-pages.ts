@@ -6,7 +6,7 @@ import { comparisonTable } from './comparison.ts'
 import { describeContents } from './file-tree.ts'
 import { cutIntroduction, markdown } from './markdown.ts'
 import { type Offer, withCode } from './offers.ts'
-import { type PlanCardParts, planCards } from './plan-cards.ts'
+import { type PlanCardParts, planSection } from './plan-cards.ts'
 
 export type PricingParts = PlanCardParts & { offers: Offer[]; isCanceled: boolean }
 
@@ -22,7 +22,7 @@ ${code !== null && html`<div class="notice" role="status"><p>${text.codeBefore} 
 ${
   hasPlans &&
   html`<div class="hero"><h1>${text.title}</h1><p class="lead">${offers.length > 0 ? text.planOrProduct : text.cancelAnytime}</p></div>
-<section class="part" aria-labelledby="plans"><h2 id="plans">${text.plans}</h2>${planCards({ ...parts, code })}</section>`
+${planSection({ ...parts, code })}`
 }
 ${
   hasPlans

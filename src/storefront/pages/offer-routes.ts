@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import type { App } from '#platform/http/app.ts'
 import { readMessages } from '../messages/pages.ts'
 import { findStoreCaller, SESSION_COOKIE } from '../sessions/sessions.ts'
-import { homePage, readHomeText } from './home-page.ts'
+import { homePage, readHome } from './home-page.ts'
 import { sendNotFound, sendPage } from './layout.ts'
 import { legalPage, listLegalPages } from './legal-pages.ts'
 import { plainText } from './markdown.ts'
@@ -23,16 +23,18 @@ export function offerRoutes(app: App, deps: ProductPageDeps & PlanDeps): void {
   app.get('/', ANYONE, async (request, reply) => {
     const caller = await findCaller(request)
     const messages = readMessages(request, caller)
-    const [offers, home] = await Promise.all([
-      listOffers(deps, caller?.userId ?? null),
-      readHomeText(deps, config.brand.name, messages),
-    ])
+    const home = await readHome(deps, caller?.userId ?? null, messages)
     return sendPage(reply, deps, {
-      title: home.title,
-      body: homePage({ home, offers, code: readCode(request), messages }),
+      title: home.text.title,
+      body: homePage({
+        ...home,
+        frontend: config.urls.frontend,
+        code: readCode(request),
+        messages,
+      }),
       caller,
       messages,
-      listing: { path: '/', description: plainText(home.text), data: describeShop(config) },
+      listing: { path: '/', description: plainText(home.text.text), data: describeShop(config) },
     })
   })
 

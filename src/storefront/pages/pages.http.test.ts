@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { openShop } from '#testing/buyer.ts'
 
@@ -54,6 +57,35 @@ test('the home page shows three tiers with their prices and features', async (t)
     assert.ok(text.includes(`$${price}`))
     assert.ok(text.includes(feature ?? ''))
   }
+})
+
+test('the home page of a shop without products shows the plans', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'latchkey-home-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const CATALOGUE = join(folder, 'catalogue.json')
+  writeFileSync(CATALOGUE, JSON.stringify({ products: [] }))
+  const shop = await openShop(t, { CATALOGUE })
+  const { text } = await shop.store('GET', '/')
+  assert.match(text, /<h1>Choose a plan<\/h1>/)
+  assert.match(text, /<h3 id="plan-pro">Pro<\/h3>/)
+  assert.doesNotMatch(text, /encrypted ZIP/)
+})
+
+test('the sign-in page leads to each configured method of the account', async (t) => {
+  const shop = await openShop(t)
+  const { text } = await shop.store('GET', '/login?redirect=/contact?of=v1')
+  const methods = [...text.matchAll(/href="(\/login\/account\?with=[^"]+)">([^<]+)/g)]
+  assert.deepEqual(
+    methods.map(([, , name]) => name),
+    ['Sign in with Google', 'Sign in with GitHub', 'Sign in with a passkey'],
+  )
+  for (const [, address = '', name = ''] of methods) {
+    const { headers } = await shop.store('GET', address.replaceAll('&amp;', '&'))
+    const method = new URL(headers.get('location') ?? '').searchParams.get('with')
+    assert.ok(method && name.toLowerCase().includes(method), name)
+  }
+  const unknown = await shop.store('GET', '/login/account?with=facebook&redirect=/contact')
+  assert.equal(new URL(unknown.headers.get('location') ?? '').searchParams.has('with'), false)
 })
 
 test('the pricing page shows the plans before the products, with links into the app', async (t) => {

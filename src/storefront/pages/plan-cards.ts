@@ -22,7 +22,11 @@ export async function listSoldPlans({ listPlans }: PlanDeps): Promise<PlanView[]
 
 const isSold = (plan: PlanView) => Boolean(plan.price_monthly ?? plan.price_yearly)
 
-export function planCards({ plans, frontend, code, messages }: PlanCardParts): Html {
+export function planSection(parts: PlanCardParts): Html {
+  return html`<section class="part" aria-labelledby="plans"><h2 id="plans">${parts.messages.pricing.plans}</h2>${planCards(parts)}</section>`
+}
+
+function planCards({ plans, frontend, code, messages }: PlanCardParts): Html {
   const picked = plans.find(isSold)
   const target = `/register?redirect=${encodeURIComponent(withCode('/pricing', code))}`
   return html`<div class="tiers">${plans.map(

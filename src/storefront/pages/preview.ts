@@ -5,24 +5,24 @@
 import { html, raw } from '#platform/http/html.ts'
 import { getPageMessages } from '../messages/pages.ts'
 import { readAsset } from './assets.ts'
-import { homePage, readHomeText } from './home-page.ts'
+import { homePage, readHome } from './home-page.ts'
 import { type LayoutDeps, renderBody } from './layout.ts'
 import { listLegalPages } from './legal-pages.ts'
 import { shopLook } from './look.ts'
-import { listOffers, type OfferDeps } from './offers.ts'
+import type { OfferDeps } from './offers.ts'
+import type { PlanDeps } from './plan-cards.ts'
 
-export async function renderHomePreview(deps: LayoutDeps & OfferDeps): Promise<string> {
+export async function renderHomePreview(deps: LayoutDeps & OfferDeps & PlanDeps): Promise<string> {
   const { config } = deps
   const messages = getPageMessages('en')
-  const [offers, home, legalPages] = await Promise.all([
-    listOffers(deps, null),
-    readHomeText(deps, config.brand.name, messages),
+  const [home, legalPages] = await Promise.all([
+    readHome(deps, null, messages),
     listLegalPages(deps),
   ])
-  const body = homePage({ home, offers, code: null, messages })
+  const body = homePage({ ...home, frontend: config.urls.frontend, code: null, messages })
   const sheet = raw(readAsset('storefront.css') + shopLook(config.brand))
   return `<!doctype html>${
-    html`<html lang="en"><head><meta charset="utf-8"><title>${home.title}</title><style>${sheet}</style></head>
+    html`<html lang="en"><head><meta charset="utf-8"><title>${home.text.title}</title><style>${sheet}</style></head>
 <body inert>${renderBody(config, { body, caller: null, path: '/' }, legalPages)}</body></html>`
       .markup
   }`

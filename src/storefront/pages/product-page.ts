@@ -85,7 +85,7 @@ function buyBox({ offer, code, tax, upgrades, legalPages, messages }: ProductPag
 <p class="price">${money(price)}</p>
 <p class="once">${pricing.oneTime}${text.taxNotes[tax.by === 'off' ? 'off' : tax.behavior]}</p>
 ${isOwned ? html`<p><a class="button wide" href="/dashboard">${pricing.toDownload}</a></p>` : isForSale ? buyForm({ offer, code, tax, messages }) : html`<p class="notice">${text.notYet}</p>`}
-${upgrades.map(({ fromId, fromName, cents, currency }) => html`<p><a class="button quiet wide" href="/api/checkout?tier=${product.tier}&amp;from=${fromId}">${text.upgrade(fromName, formatMoney(inUnits(cents, currency), currency, { short: true, locale }))}</a></p>`)}
+${upgrades.map(({ fromId, fromName, cents, currency }) => html`<p><a class="button quiet wide" href="/api/checkout?tier=${product.tier}&amp;from=${fromId}">${cents === 0 ? text.upgradeFree(fromName) : text.upgrade(fromName, formatMoney(inUnits(cents, currency), currency, { short: true, locale }))}</a></p>`)}
 <ul class="ticks">
 ${release && html`<li>${text.version(release.version)} ${day(release.publishedAt, locale)}</li>`}
 <li>${updatesMonths === null ? text.allUpdates : text.updates(updatesMonths)}${updatesMonths !== null && renewalPrice !== null && text.thenAgain(money(renewalPrice))}</li>

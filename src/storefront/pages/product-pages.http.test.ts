@@ -154,6 +154,7 @@ test('owners see their download, and the exact price of an upgrade', async (t) =
   const [{ id, waiver }] = (await ada.get('/api/purchases')).body
   assert.equal(waiver.version, WAIVERS.en.version)
   assert.match((await ada.get('/products/starter-kit')).text, /Go to your download/)
+  assert.match((await ada.get('/dashboard')).text, /<li><strong>Faster<\/strong> &amp; <a href/)
   const { text, headers } = await ada.get('/products/team')
   assert.ok(text.includes(`href="/api/checkout?tier=team&amp;from=${id}">Upgrade from`))
   assert.match(text, /for €150\.50<\/a>/)

@@ -14,7 +14,12 @@ import type { ActivationDeps } from '../licences/activations.ts'
 import { describeProblem, type PageMessages, readMessages } from '../messages/pages.ts'
 import type { PaymentDeps } from '../payments/payments.ts'
 import { type RecoveryDeps, requestRecovery } from '../purchases/recovery.ts'
-import { leaveForAccount, returnFromAccount } from '../sessions/account-sign-in.ts'
+import {
+  ACCOUNT_METHODS,
+  type AccountMethod,
+  leaveForAccount,
+  returnFromAccount,
+} from '../sessions/account-sign-in.ts'
 import { clearSessionCookie, setSessionCookie } from '../sessions/cookie.ts'
 import { parseRedirect, safeRedirect } from '../sessions/redirect.ts'
 import {
@@ -120,9 +125,11 @@ export function pageRoutes(app: App, deps: PageDeps): void {
     }
   })
 
-  app.get('/login/account', COUNTED, async (request, reply) =>
-    reply.redirect(leaveForAccount(deps, reply, safeRedirect(parseRedirect(request.url))), 302),
-  )
+  app.get('/login/account', COUNTED, async (request, reply) => {
+    const method = ACCOUNT_METHODS.find((known) => known === readQuery(request).with)
+    const target = safeRedirect(parseRedirect(request.url))
+    return reply.redirect(leaveForAccount(deps, reply, target, method), 302)
+  })
 
   app.get('/login/return', COUNTED, async (request, reply) => {
     const origin = deps.deviceCookie.originOf(request)
@@ -218,7 +225,7 @@ export function pageRoutes(app: App, deps: PageDeps): void {
 
   function showLogin(
     reply: FastifyReply,
-    parts: Omit<LoginParts, 'frontendUrl' | 'guestAddress' | 'providers' | 'messages'>,
+    parts: Omit<LoginParts, 'frontendUrl' | 'guestAddress' | 'methods' | 'messages'>,
     status: number,
   ): Promise<FastifyReply> {
     return show(
@@ -230,7 +237,7 @@ export function pageRoutes(app: App, deps: PageDeps): void {
           ...parts,
           frontendUrl: config.urls.frontend,
           guestAddress: findGuestAddress(config, parts.redirect),
-          providers: listProviders(config),
+          methods: listMethods(config),
           messages,
         }),
       }),
@@ -240,8 +247,8 @@ export function pageRoutes(app: App, deps: PageDeps): void {
   }
 }
 
-function listProviders({ oauth }: PageDeps['config']): string[] {
-  return [...(oauth.google ? ['Google'] : []), ...(oauth.github ? ['GitHub'] : [])]
+function listMethods({ oauth }: PageDeps['config']): AccountMethod[] {
+  return ACCOUNT_METHODS.filter((method) => method === 'passkey' || oauth[method])
 }
 
 /** Returns the guest checkout of a target that is a checkout of a product; null otherwise. */

@@ -25,6 +25,7 @@ export class ProductList {
   #timer: NodeJS.Timeout | undefined
   #reading: Promise<void> = Promise.resolve()
   #looking: Promise<void> | null = null
+  #onReload = () => {}
 
   private constructor(deps: ListDeps) {
     this.#deps = deps
@@ -102,9 +103,15 @@ export class ProductList {
     // Reads follow each other, so that a slow one cannot undo a newer one.
     const read = this.#reading.then(async () => {
       this.#stored = await readList(this.#deps.db)
+      this.#onReload()
     })
     this.#reading = read.catch(() => {})
     return read
+  }
+
+  /** Calls the listener after each reading. */
+  onReload(listener: () => void): void {
+    this.#onReload = listener
   }
 
   async close(): Promise<void> {

@@ -9,22 +9,34 @@ import { platformProblem } from '#platform/problems.ts'
 import { safeRedirect } from './redirect.ts'
 import { openSession, type SessionDeps } from './sessions.ts'
 
+/** Sign-in methods that need the account app: its origin has the passkeys and the providers' callbacks. */
+export const ACCOUNT_METHODS = ['google', 'github', 'passkey'] as const
+export type AccountMethod = (typeof ACCOUNT_METHODS)[number]
+
 const COOKIE = 'store_sign_in'
 /** Enough time to sign in at a provider and enter a code. */
 const LIFE_S = 20 * 60
 
-/** Starts the sign-in: stores a secret in a cookie and returns the URL of the account app. */
+/**
+ * Starts the sign-in: stores a secret in a cookie and returns the URL of the account app, which
+ * begins with the method at once.
+ */
 export function leaveForAccount(
   deps: Pick<SessionDeps, 'config' | 'secrets'>,
   reply: FastifyReply,
   target: string,
+  method: AccountMethod | undefined,
 ): string {
   const secret = randomBytes(32).toString('base64url')
   reply.setCookie(COOKIE, `${secret}.${encodeURIComponent(target)}`, {
     ...scope(deps.config),
     maxAge: LIFE_S,
   })
-  return `${deps.config.urls.frontend}/storefront?${new URLSearchParams({ state: hashState(deps, secret) })}`
+  const query = new URLSearchParams({
+    state: hashState(deps, secret),
+    ...(method && { with: method }),
+  })
+  return `${deps.config.urls.frontend}/storefront?${query}`
 }
 
 /**

@@ -73,6 +73,21 @@ export const EVENT_LABELS: Readonly<Record<AuditAction, string>> = {
   'view.ended': t('View by support ended'),
 }
 
+const REASONS: Readonly<Record<string, string>> = {
+  credentials_wrong: t('Wrong email address or password'),
+  two_factor_code_wrong: t('Wrong two-factor code'),
+  emailed_code_wrong: t('Wrong emailed code'),
+  passkey_not_recognised: t('Unknown passkey'),
+  passkey_not_verified: t('Passkey without PIN or fingerprint'),
+  password_reset_required: t('Password reset required'),
+}
+
+/** Returns the reason of an entry: a superuser's own words, or those of an error's code. */
+export function readReason({ data }: Pick<AuditEntry, 'data'>): string | null {
+  const reason = data?.reason
+  return typeof reason === 'string' ? (REASONS[reason] ?? reason) : null
+}
+
 /** Failed sign-ins within a short time are one entry. */
 export function describeEvent({ action, data }: AuditEntry): string {
   const attempts = Number(data?.attempts ?? 1)

@@ -2,7 +2,7 @@ import { Group, NativeSelect, Skeleton, Table, Text } from '@mantine/core'
 import { IconListSearch } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { describeEvent, EVENT_LABELS, readAddresses } from '../account/audit-words.ts'
+import { describeEvent, EVENT_LABELS, readAddresses, readReason } from '../account/audit-words.ts'
 import { api } from '../api/client.ts'
 import type { AdminAuditEntry } from '../api/types.ts'
 import { formatTime } from '../components/format.ts'
@@ -57,13 +57,13 @@ export function AuditView() {
           ) : (
             <>
               <ScrollX label={t('Audit log')}>
-                <Table verticalSpacing="xs" miw={640}>
+                <Table verticalSpacing="xs">
                   <Table.Thead>
                     <Table.Tr>
                       <Table.Th>{t('When')}</Table.Th>
                       <Table.Th>{t('What')}</Table.Th>
-                      <Table.Th>{t('By')}</Table.Th>
-                      <Table.Th>{t('About')}</Table.Th>
+                      <Table.Th visibleFrom="sm">{t('By')}</Table.Th>
+                      <Table.Th visibleFrom="sm">{t('About')}</Table.Th>
                     </Table.Tr>
                   </Table.Thead>
                   <Table.Tbody>
@@ -83,7 +83,8 @@ export function AuditView() {
 }
 
 function Row({ entry }: { entry: AdminAuditEntry }) {
-  const details = [entry.data?.reason, entry.data?.email, ...readAddresses(entry)]
+  const details = [readReason(entry), entry.data?.email, ...readAddresses(entry)]
+  const person = <Person id={entry.actor_id} email={entry.actor_email} name={entry.actor_name} />
   return (
     <Table.Tr>
       <Table.Td style={{ whiteSpace: 'nowrap' }}>{formatTime(entry.at)}</Table.Td>
@@ -92,11 +93,12 @@ function Row({ entry }: { entry: AdminAuditEntry }) {
         <Text c="dimmed" size="sm" style={{ overflowWrap: 'anywhere' }}>
           {details.filter((one) => typeof one === 'string').join(', ')}
         </Text>
+        <Text size="sm" component="div" hiddenFrom="sm">
+          {entry.actor_id === null ? <Subject entry={entry} /> : person}
+        </Text>
       </Table.Td>
-      <Table.Td>
-        <Person id={entry.actor_id} email={entry.actor_email} name={entry.actor_name} />
-      </Table.Td>
-      <Table.Td>
+      <Table.Td visibleFrom="sm">{person}</Table.Td>
+      <Table.Td visibleFrom="sm">
         <Subject entry={entry} />
       </Table.Td>
     </Table.Tr>

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { formatUtcDay } from '../components/format.ts'
 import { t } from '../language/text.ts'
 import classes from '../overview/panel.module.css'
 import { Panel } from '../overview/panel.tsx'
@@ -14,7 +15,7 @@ export function CallsByDay() {
   const days = listDays(new Date(`${data.to.slice(0, 10)}T12:00:00Z`), DAYS)
   const bars = fillDays(data.groups, days).map(({ key, requests }) => ({
     key,
-    name: key.slice(5),
+    name: formatUtcDay(key),
     value: requests,
   }))
   return (

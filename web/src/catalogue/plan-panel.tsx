@@ -9,6 +9,7 @@ import { t } from '../language/text.ts'
 import { translateFeature } from '../pricing/feature-text.ts'
 import { formatPrice } from '../shop/amount.ts'
 import { Fact, Panel } from '../shop/facts.tsx'
+import classes from './plan-panel.module.css'
 
 export function PlanPanel({ plan }: { plan: CataloguePlan }) {
   const { tier, name, accounts, prices } = plan
@@ -22,34 +23,39 @@ export function PlanPanel({ plan }: { plan: CataloguePlan }) {
       }
     >
       {prices.length > 0 && <PriceTable name={name} prices={prices} />}
-      <dl>
-        <Fact label={t('Tier')}>
-          <code>{tier}</code>
-        </Fact>
-        <Fact label={t('Grants')}>
-          <Group gap={6}>
-            {plan.grants.map((grant) => (
-              <Badge key={grant} color="gray">
-                {grant}
-              </Badge>
-            ))}
-            {plan.grants.length === 0 && t('Nothing')}
-          </Group>
-        </Fact>
-        {plan.trial_days > 0 && <Fact label={t('Trial')}>{describeTrial(plan)}</Fact>}
-        {listLimits(plan).map(([label, limit]) => (
-          <Fact key={label} label={label}>
-            {limit}
+      <div className={classes.columns}>
+        <dl>
+          <Fact label={t('Tier')}>
+            <code>{tier}</code>
           </Fact>
-        ))}
-      </dl>
-      {plan.features.length > 0 && (
-        <Text component="ul" size="sm" c="dimmed" mt="sm" mb={0} ps="md">
-          {plan.features.map((feature) => (
-            <li key={feature}>{translateFeature(feature)}</li>
+          <Fact label={t('Grants')}>
+            <Group gap={6}>
+              {plan.grants.map((grant) => (
+                <Badge key={grant} color="gray">
+                  {grant}
+                </Badge>
+              ))}
+              {plan.grants.length === 0 && t('Nothing')}
+            </Group>
+          </Fact>
+          {plan.trial_days > 0 && <Fact label={t('Trial')}>{describeTrial(plan)}</Fact>}
+          {listLimits(plan).map(([label, limit]) => (
+            <Fact key={label} label={label}>
+              {limit}
+            </Fact>
           ))}
-        </Text>
-      )}
+        </dl>
+        {plan.features.length > 0 && (
+          <div>
+            <h3 className={classes.title}>{t('On the pricing page')}</h3>
+            <ul className={classes.features}>
+              {plan.features.map((feature) => (
+                <li key={feature}>{translateFeature(feature)}</li>
+              ))}
+            </ul>
+          </div>
+        )}
+      </div>
     </Panel>
   )
 }

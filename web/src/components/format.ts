@@ -132,3 +132,12 @@ export function formatUtcDay(iso: string): string {
     timeZone: 'UTC',
   })
 }
+
+/** `Nov 2026`, of the first day of a month. */
+export function formatUtcMonth(iso: string): string {
+  return new Date(iso).toLocaleDateString(locale, {
+    month: 'short',
+    year: 'numeric',
+    timeZone: 'UTC',
+  })
+}

@@ -5,7 +5,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { inUnits } from '#platform/money.ts'
 import { ApiProblem } from '../api/problem.ts'
 import type { Customer } from '../api/types.ts'
-import { formatDay, formatDollars, formatMoney } from '../components/format.ts'
+import { formatDay, formatMoney } from '../components/format.ts'
 import { LinkButton } from '../components/links.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
@@ -89,7 +89,7 @@ function Figures({ customer: { subscription, margin_30d } }: { customer: Custome
               .join(', ')}
       </Stat>
       <Stat label={t('Model cost, 30 days')} note={t('At vendors’ prices')}>
-        {formatDollars(cost_usd)}
+        {formatMoney(cost_usd, 'USD')}
       </Stat>
       <Stat
         label={t('Margin, 30 days')}
@@ -100,7 +100,7 @@ function Figures({ customer: { subscription, margin_30d } }: { customer: Custome
         }
       >
         <span className={margin_usd !== null && margin_usd < 0 ? classes.bad : undefined}>
-          {margin_usd === null ? '–' : formatDollars(margin_usd)}
+          {margin_usd === null ? '–' : formatMoney(margin_usd, 'USD')}
         </span>
       </Stat>
     </StatGrid>

@@ -1,4 +1,4 @@
-import { Button, Card, Group, Paper, Skeleton, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Card, Group, Skeleton, Stack, Table, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { IconMailPlus } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
@@ -10,7 +10,9 @@ import { formatAge, formatTime } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Page } from '../components/page.tsx'
+import { ScrollX } from '../components/scroll-x.tsx'
 import { t } from '../language/text.ts'
+import tableClasses from '../shop/table.module.css'
 import { CustomerSections } from './customer-sections.tsx'
 
 const invitationsKey = ['customers', 'invitations']
@@ -30,7 +32,7 @@ export function InvitationsPage() {
       <CustomerSections />
       <Stack>
         <Invite />
-        <Card component="section" aria-label={t('Open invitations')}>
+        <section aria-label={t('Open invitations')}>
           <Loaded query={invitations} skeleton={<Skeleton h={160} />}>
             {({ invitations: open }) =>
               open.length === 0 ? (
@@ -38,15 +40,11 @@ export function InvitationsPage() {
                   {t('An invitation is an emailed link. It works for one week and one address.')}
                 </Notice>
               ) : (
-                <Stack gap="sm">
-                  {open.map((one) => (
-                    <InvitationRow key={one.email} invitation={one} />
-                  ))}
-                </Stack>
+                <InvitationTable invitations={open} />
               )
             }
           </Loaded>
-        </Card>
+        </section>
       </Stack>
     </Page>
   )
@@ -68,21 +66,47 @@ function Invite() {
       aria-label={t('Invite')}
       onSubmit={form.onSubmit((values) => invite.mutate(values))}
     >
-      <TextInput
-        label={t('Email address')}
-        description={t('We email a link to create an account')}
-        type="email"
-        required
-        maxLength={320}
-        {...form.getInputProps('email')}
-      />
-      <Group mt="md">
+      <Group align="flex-end" gap="sm">
+        <TextInput
+          flex="1 1 16rem"
+          maw={480}
+          label={t('Email address')}
+          description={t('We email a link to create an account')}
+          type="email"
+          required
+          maxLength={320}
+          {...form.getInputProps('email')}
+        />
         <Button type="submit" loading={invite.isPending}>
           {t('Invite')}
         </Button>
       </Group>
       <FormProblem problem={invite.error} fields={['email']} />
     </Card>
+  )
+}
+
+function InvitationTable({ invitations }: { invitations: readonly Invitation[] }) {
+  return (
+    <ScrollX label={t('Open invitations')}>
+      <Table highlightOnHover>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>{t('Email address')}</Table.Th>
+            <Table.Th visibleFrom="sm">{t('Invited')}</Table.Th>
+            <Table.Th visibleFrom="sm">{t('Expires')}</Table.Th>
+            <Table.Th>
+              <span className="visually-hidden">{t('Withdraw')}</span>
+            </Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {invitations.map((invitation) => (
+            <InvitationRow key={invitation.email} invitation={invitation} />
+          ))}
+        </Table.Tbody>
+      </Table>
+    </ScrollX>
   )
 }
 
@@ -96,16 +120,17 @@ function InvitationRow({
     onSuccess: () => queries.invalidateQueries({ queryKey: invitationsKey }),
   })
   return (
-    <Paper withBorder radius="md" p="md" component="article">
-      <Group justify="space-between" gap="sm">
-        <div>
-          <Text fw={550} style={{ overflowWrap: 'anywhere' }}>
-            {email}
-          </Text>
-          <Text c="dimmed" size="sm">
-            {t('Invited {0}; expires {1}', formatAge(invited_at), formatTime(expires_at))}
-          </Text>
-        </div>
+    <Table.Tr>
+      <Table.Td style={{ overflowWrap: 'anywhere' }}>
+        {email}
+        <Text c="dimmed" size="sm" hiddenFrom="sm">
+          {t('Invited {0}; expires {1}', formatAge(invited_at), formatTime(expires_at))}
+        </Text>
+        <FormProblem problem={withdraw.error} />
+      </Table.Td>
+      <Table.Td visibleFrom="sm">{formatAge(invited_at)}</Table.Td>
+      <Table.Td visibleFrom="sm">{formatTime(expires_at)}</Table.Td>
+      <Table.Td ta="right" className={tableClasses.actions}>
         <Button
           variant="default"
           loading={withdraw.isPending}
@@ -114,8 +139,7 @@ function InvitationRow({
         >
           {t('Withdraw')}
         </Button>
-      </Group>
-      <FormProblem problem={withdraw.error} />
-    </Paper>
+      </Table.Td>
+    </Table.Tr>
   )
 }

@@ -1,6 +1,6 @@
 /** Describes the events of a customer's timeline. */
 
-import { describeEvent, readAddresses } from '../account/audit-words.ts'
+import { describeEvent, readAddresses, readReason } from '../account/audit-words.ts'
 import type { AuditEntry, CustomerEvent } from '../api/types.ts'
 import { plural } from '../components/format.ts'
 import { t } from '../language/text.ts'
@@ -101,7 +101,7 @@ function describeEntry(event: CustomerEvent, names: TierNames): TimelineItem {
   return item(event, readKind(action ?? ''), describeChange(event, names) ?? describeEvent(entry), [
     action?.startsWith('api-key.') && text('name'),
     action === 'subscription.changed' && describeSubscription(data, names),
-    text('reason'),
+    readReason(entry),
     ...readAddresses(entry),
     actor_email && t('By {0}', actor_email),
     subject_email && t('To {0}', subject_email),

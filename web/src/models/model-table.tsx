@@ -4,7 +4,13 @@ import { IconCpu, IconSearch } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { OperatorModel, Switch } from '../api/types.ts'
-import { formatCompact, formatCount, formatDollars, plural } from '../components/format.ts'
+import {
+  formatCallCost,
+  formatCompact,
+  formatCount,
+  formatExactDollars,
+  plural,
+} from '../components/format.ts'
 import { Notice } from '../components/notice.tsx'
 import { ScrollX } from '../components/scroll-x.tsx'
 import { t } from '../language/text.ts'
@@ -163,17 +169,17 @@ function Row({ model, switches, onSwitchOff }: RowProps) {
         <Text c="dimmed" size="sm" hiddenFrom="md">
           {t(
             '{0} in, {1} out per million',
-            formatDollars(model.input_usd_per_million),
-            formatDollars(model.output_usd_per_million),
+            formatExactDollars(model.input_usd_per_million),
+            formatExactDollars(model.output_usd_per_million),
           )}
         </Text>
       </Table.Td>
       <Table.Td visibleFrom="md" ta="right" title={t('Price per million tokens{0}', estimate)}>
-        {formatDollars(model.input_usd_per_million)}
+        {formatExactDollars(model.input_usd_per_million)}
         {model.is_price_estimated && '*'}
       </Table.Td>
       <Table.Td visibleFrom="md" ta="right" title={t('Price per million tokens{0}', estimate)}>
-        {formatDollars(model.output_usd_per_million)}
+        {formatExactDollars(model.output_usd_per_million)}
         {model.is_price_estimated && '*'}
       </Table.Td>
       <Table.Td visibleFrom="lg" ta="right">
@@ -185,7 +191,7 @@ function Row({ model, switches, onSwitchOff }: RowProps) {
       <Table.Td visibleFrom="sm" ta="right" className={classes.whole}>
         {formatShare(model.failed, model.calls)}
       </Table.Td>
-      <Table.Td ta="right">{formatDollars(model.cost_usd)}</Table.Td>
+      <Table.Td ta="right">{model.calls === 0 ? '–' : formatCallCost(model.cost_usd)}</Table.Td>
       <Table.Td ta="right" className={classes.actions}>
         {/* A pattern or the vendor’s switch is switched on where it is listed. */}
         {(model.off_reason === null || isOwnSwitch) && (

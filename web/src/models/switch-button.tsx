@@ -23,7 +23,7 @@ export function SwitchButton({ subject, switches, onSwitchOff }: SwitchButtonPro
   })
   return (
     <Button
-      variant="default"
+      variant={isOff ? 'default' : 'subtle'}
       size="compact-sm"
       aria-label={
         isOff ? t('Switch on {0}', subject.subject) : t('Switch off {0}', subject.subject)

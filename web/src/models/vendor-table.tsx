@@ -3,8 +3,8 @@ import { Link } from '@tanstack/react-router'
 import type { OperatorVendor, Switch, VendorFailure } from '../api/types.ts'
 import {
   formatAge,
+  formatCallCost,
   formatCount,
-  formatDollars,
   formatExactTime,
   plural,
 } from '../components/format.ts'
@@ -76,7 +76,9 @@ export function VendorTable({ vendors, switches, onSwitchOff }: VendorTableProps
               <Table.Td visibleFrom="sm" ta="right" className={classes.whole}>
                 {formatShare(vendor.failed, vendor.calls)}
               </Table.Td>
-              <Table.Td ta="right">{formatDollars(vendor.cost_usd)}</Table.Td>
+              <Table.Td ta="right">
+                {vendor.calls === 0 ? '–' : formatCallCost(vendor.cost_usd)}
+              </Table.Td>
               <Table.Td ta="right" className={classes.actions}>
                 <SwitchButton
                   subject={{ kind: 'vendor', subject: vendor.name }}

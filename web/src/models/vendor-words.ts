@@ -11,6 +11,8 @@ const FAILURES: Readonly<Record<string, string>> = {
   'unknown-model': t('Unknown model'),
   refused: t('Request rejected'),
   cut: t('Answer broke off'),
+  failed: t('Failed'),
+  cancelled: t('Cancelled|call'),
 }
 
 /** `failure` is a word of the service: `unknown-model`. */

@@ -64,6 +64,24 @@ export const METRIC_WORDS: Record<MetricName, Words> = {
   ttft_p95: { label: t('First token, 95th percentile'), rows: usage('model'), isBetterLower: true },
 }
 
+/** The table of metrics has them in this order. */
+export const METRIC_GROUPS: readonly { label: string; names: readonly MetricName[] }[] = [
+  {
+    label: t('Revenue and margin'),
+    names: ['revenue', 'refunds', 'model_cost', 'gross_margin', 'margin_percent'],
+  },
+  {
+    label: t('Recurring revenue'),
+    names: ['mrr', 'new_mrr', 'expansion', 'contraction', 'churned_mrr'],
+  },
+  {
+    label: t('Accounts'),
+    names: ['active_accounts', 'new_accounts', 'churned_accounts', 'churn_rate', 'signups'],
+  },
+  { label: t('Conversion'), names: ['trials', 'trial_conversion', 'checkout_conversion'] },
+  { label: t('Use'), names: ['calls', 'failure_rate', 'ttft_p95', 'documents'] },
+]
+
 type Measured = Pick<MetricTotal, 'unit' | 'currency'>
 
 /** Formats a value; null is unknown. */
@@ -101,11 +119,21 @@ export function formatChange(
   return before > 0 ? `${formatSigned((100 * (value - before)) / before, 0)} %` : null
 }
 
+/** Returns whether the change since the span before is good news; null without a change. */
+export function isImprovement(
+  name: MetricName,
+  value: number | null,
+  before: number | null,
+): boolean | null {
+  if (value === null || before === null || value === before) return null
+  return value > before !== (METRIC_WORDS[name].isBetterLower ?? false)
+}
+
+/** English writes a hyphen for the minus sign, which is too short beside a plus sign. */
 function formatSigned(value: number, digits: number): string {
-  return value.toLocaleString(locale, {
-    maximumFractionDigits: digits,
-    signDisplay: 'exceptZero',
-  })
+  return value
+    .toLocaleString(locale, { maximumFractionDigits: digits, signDisplay: 'exceptZero' })
+    .replace('-', '−')
 }
 
 /** `revenue usd`: metrics of money have one line for each currency. */

@@ -1,23 +1,18 @@
 import { Button, Card, Group, NativeSelect, Skeleton, Table } from '@mantine/core'
-import { IconDownload } from '@tabler/icons-react'
+import { IconChartBarOff, IconDownload } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import type { BusinessMetrics, MetricInterval } from '../api/types.ts'
 import { FormProblem } from '../components/form-problem.tsx'
 import { TextLink } from '../components/links.tsx'
 import { Loaded } from '../components/loaded.tsx'
+import { Notice } from '../components/notice.tsx'
 import { ScrollX } from '../components/scroll-x.tsx'
 import { t } from '../language/text.ts'
 import tableClasses from '../shop/table.module.css'
-import { BarChart } from '../usage/usage-chart.tsx'
-import {
-  formatChange,
-  formatMetric,
-  formatTick,
-  labelLine,
-  METRIC_WORDS,
-  nameLine,
-} from './metric-words.ts'
+import { Change } from './change.tsx'
+import { MetricChart } from './metric-chart.tsx'
+import { formatMetric, labelLine, METRIC_GROUPS, METRIC_WORDS, nameLine } from './metric-words.ts'
 import classes from './money.module.css'
 import { downloadMetrics, metricsQuery, readSpan } from './money-query.ts'
 import { PeriodChoice } from './period-choice.tsx'
@@ -70,21 +65,20 @@ export function MetricsView() {
       </Group>
       <FormProblem problem={download.error} />
       <Loaded query={metrics} skeleton={<Skeleton h={640} />}>
-        {(data) => <Metrics metrics={data} chosen={metric ?? 'revenue'} />}
+        {(data) => <Metrics metrics={data} interval={interval} chosen={metric ?? 'revenue'} />}
       </Loaded>
     </>
   )
 }
 
-type MetricsProps = { metrics: BusinessMetrics; chosen: string }
+type MetricsProps = { metrics: BusinessMetrics; interval: MetricInterval; chosen: string }
 
-function Metrics({ metrics, chosen }: MetricsProps) {
-  const order = Object.keys(METRIC_WORDS)
-  const lines = metrics.totals.toSorted((a, b) => order.indexOf(a.name) - order.indexOf(b.name))
+function Metrics({ metrics, interval, chosen }: MetricsProps) {
+  const lines = metrics.totals
   const shown =
     lines.find((line) => nameLine(line) === chosen) ??
     lines.find(({ name }) => name === chosen) ??
-    lines[0]
+    lines.find(({ name }) => name === 'revenue')
   return (
     <>
       {shown && (
@@ -93,7 +87,18 @@ function Metrics({ metrics, chosen }: MetricsProps) {
             <h2 id="chart">{labelLine(shown, lines)}</h2>
             <span className="numbers">{formatMetric(shown, shown.value)}</span>
           </div>
-          <Chart metrics={metrics} line={shown} label={labelLine(shown, lines)} />
+          {isEmpty(metrics, shown) ? (
+            <Notice icon={IconChartBarOff} title={t('Nothing in this period')}>
+              {t('Choose a longer period, or another metric.')}
+            </Notice>
+          ) : (
+            <MetricChart
+              metrics={metrics}
+              line={shown}
+              label={labelLine(shown, lines)}
+              interval={interval}
+            />
+          )}
         </Card>
       )}
       <Card>
@@ -103,29 +108,10 @@ function Metrics({ metrics, chosen }: MetricsProps) {
   )
 }
 
+const isEmpty = ({ series }: BusinessMetrics, line: Line) =>
+  !series.some((one) => nameLine(one) === nameLine(line) && one.values.some((value) => value))
+
 type Line = BusinessMetrics['totals'][number]
-
-function Chart({ metrics, line, label }: { metrics: BusinessMetrics; line: Line; label: string }) {
-  const series = metrics.series.find((one) => nameLine(one) === nameLine(line))
-  const bars = metrics.starts.map((start, index) => ({
-    key: start,
-    name: start.slice(5),
-    value: series?.values[index] ?? 0,
-  }))
-  return (
-    <BarChart
-      bars={bars}
-      label={t(
-        '{0}: {1} in this period. Export CSV for every number.',
-        label,
-        formatMetric(line, line.value),
-      )}
-      format={(value) => formatMetric(line, value)}
-      formatTick={(value) => formatTick(line, value)}
-    />
-  )
-}
-
 type MetricTableProps = { metrics: BusinessMetrics; lines: Line[]; chosen: string | undefined }
 
 function MetricTable({ metrics, lines, chosen }: MetricTableProps) {
@@ -153,52 +139,72 @@ function MetricTable({ metrics, lines, chosen }: MetricTableProps) {
             <Table.Th ta="right">{t('Details')}</Table.Th>
           </Table.Tr>
         </Table.Thead>
-        <Table.Tbody>
-          {lines.map((line) => {
-            const name = nameLine(line)
-            const label = labelLine(line, lines)
-            const { rows } = METRIC_WORDS[line.name]
-            const previous = before.get(name) ?? null
-            return (
-              <Table.Tr key={name}>
-                <Table.Td>
-                  <button
-                    type="button"
-                    className={classes.metric}
-                    aria-pressed={name === chosen}
-                    onClick={() => show(name)}
-                  >
-                    {label}
-                  </button>
-                </Table.Td>
-                <Table.Td ta="right" className={tableClasses.whole}>
-                  {formatMetric(line, line.value)}
-                </Table.Td>
-                <Table.Td ta="right" visibleFrom="sm" className={tableClasses.whole}>
-                  {formatMetric(line, previous)}
-                </Table.Td>
-                <Table.Td ta="right" visibleFrom="sm" className={tableClasses.whole}>
-                  {formatChange(line, line.value, previous) ?? '–'}
-                </Table.Td>
-                <Table.Td ta="right">
-                  {rows ? (
-                    <TextLink
-                      to={rows.to}
-                      search={rows.search}
-                      size="sm"
-                      aria-label={t('Show rows of {0}', label)}
-                    >
-                      {t('Show')}
-                    </TextLink>
-                  ) : (
-                    '–'
-                  )}
-                </Table.Td>
-              </Table.Tr>
-            )
-          })}
-        </Table.Tbody>
+        {METRIC_GROUPS.map(({ label, names }) => (
+          <Table.Tbody key={label}>
+            <Table.Tr className={classes.group}>
+              <Table.Th scope="rowgroup" colSpan={5}>
+                {label}
+              </Table.Th>
+            </Table.Tr>
+            {names
+              .flatMap((name) => lines.filter((line) => line.name === name))
+              .map((line) => (
+                <MetricRow
+                  key={nameLine(line)}
+                  line={line}
+                  label={labelLine(line, lines)}
+                  before={before.get(nameLine(line)) ?? null}
+                  isChosen={nameLine(line) === chosen}
+                  onShow={() => show(nameLine(line))}
+                />
+              ))}
+          </Table.Tbody>
+        ))}
       </Table>
     </ScrollX>
+  )
+}
+
+type MetricRowProps = {
+  line: Line
+  label: string
+  before: number | null
+  isChosen: boolean
+  onShow: () => void
+}
+
+function MetricRow({ line, label, before, isChosen, onShow }: MetricRowProps) {
+  const { rows } = METRIC_WORDS[line.name]
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <button type="button" className={classes.metric} aria-pressed={isChosen} onClick={onShow}>
+          {label}
+        </button>
+      </Table.Td>
+      <Table.Td ta="right" className={tableClasses.whole}>
+        {formatMetric(line, line.value)}
+      </Table.Td>
+      <Table.Td ta="right" visibleFrom="sm" className={tableClasses.whole}>
+        {formatMetric(line, before)}
+      </Table.Td>
+      <Table.Td ta="right" visibleFrom="sm" className={tableClasses.whole}>
+        <Change line={line} before={before} />
+      </Table.Td>
+      <Table.Td ta="right">
+        {rows ? (
+          <TextLink
+            to={rows.to}
+            search={rows.search}
+            size="sm"
+            aria-label={t('Show rows of {0}', label)}
+          >
+            {t('Show')}
+          </TextLink>
+        ) : (
+          '–'
+        )}
+      </Table.Td>
+    </Table.Tr>
   )
 }

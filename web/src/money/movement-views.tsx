@@ -68,7 +68,7 @@ export function MovementsView() {
           ) : (
             <>
               <MovementTable movements={shown} />
-              <MoreRows loaded={plural(shown.length, 'row')} query={movements} />
+              <MoreRows loaded={plural(shown.length, 'entry', 'entries')} query={movements} />
             </>
           )
         }}

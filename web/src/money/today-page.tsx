@@ -1,4 +1,4 @@
-import { Skeleton } from '@mantine/core'
+import { Card, Skeleton } from '@mantine/core'
 import { IconInbox } from '@tabler/icons-react'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import type { BusinessMetrics, MetricName } from '../api/types.ts'
@@ -10,7 +10,9 @@ import { Page } from '../components/page.tsx'
 import { Stat, StatGrid } from '../components/stat.tsx'
 import { t } from '../language/text.ts'
 import { inboxQuery } from '../shop/inbox-query.ts'
+import { Change } from './change.tsx'
 import { ChangeTable } from './change-table.tsx'
+import { MetricChart } from './metric-chart.tsx'
 import { formatChange, formatMetric, METRIC_WORDS, nameLine, type Rows } from './metric-words.ts'
 import classes from './money.module.css'
 import { changesQuery, metricsQuery, movementsQuery, readSpan } from './money-query.ts'
@@ -35,7 +37,7 @@ export function TodayPage() {
   return (
     <Page
       title={t('Today')}
-      lead={t('Today by UTC, beside yesterday; 30 days beside the 30 before.')}
+      lead={t('Days are in UTC. Changes compare with yesterday, or with the 30 days before.')}
       wide
     >
       <section aria-label={t('Today')} className={classes.part}>
@@ -63,12 +65,15 @@ export function TodayPage() {
       <section aria-label={t('Last 30 days')} className={classes.part}>
         <Loaded query={month} skeleton={<Skeleton h={120} />}>
           {(data) => (
-            <StatGrid>
-              <Figure metrics={data} name="revenue" label={t('Revenue, 30 days')} />
-              <Margin metrics={data} />
-              <Recurring metrics={data} />
-              <Inbox />
-            </StatGrid>
+            <>
+              <StatGrid>
+                <Figure metrics={data} name="revenue" label={t('Revenue, 30 days')} />
+                <Margin metrics={data} />
+                <Recurring metrics={data} />
+                <Inbox />
+              </StatGrid>
+              <RevenueChart metrics={data} />
+            </>
           )}
         </Loaded>
       </section>
@@ -91,17 +96,43 @@ function Figure({ metrics, name, label, accounts }: FigureProps) {
   const [first] = lines
   const before = metrics.previous.find((total) => first && nameLine(total) === nameLine(first))
   const change = first && formatChange(first, first.value, before?.value ?? null)
-  const customers = accounts && plural(readCount(metrics, accounts), 'customer')
-  const note = [customers, change].filter(Boolean).join(', ')
   return (
     <Stat
       label={label}
-      note={<RowsLink rows={METRIC_WORDS[name].rows} label={label} note={note} />}
+      note={
+        <>
+          {accounts && `${plural(readCount(metrics, accounts), 'customer')} · `}
+          {change && (
+            <>
+              <Change line={first} before={before?.value ?? null} /> ·{' '}
+            </>
+          )}
+          <RowsLink rows={METRIC_WORDS[name].rows} label={label} />
+        </>
+      }
     >
       {lines.map((line) => (
         <div key={nameLine(line)}>{formatMetric(line, line.value)}</div>
       ))}
     </Stat>
+  )
+}
+
+/** Revenue by day; nothing without revenue. */
+function RevenueChart({ metrics }: { metrics: BusinessMetrics }) {
+  const line = metrics.totals.find(({ name, value }) => name === 'revenue' && value !== 0)
+  if (line === undefined) return null
+  const label = t('Revenue by day')
+  return (
+    <Card component="section" aria-labelledby="revenue-by-day" mt="md">
+      <div className={classes.head}>
+        <h2 id="revenue-by-day">{label}</h2>
+        <TextLink to="/run/money" size="sm">
+          {t('All metrics')}
+        </TextLink>
+      </div>
+      <MetricChart metrics={metrics} line={line} label={label} height={200} />
+    </Card>
   )
 }
 

@@ -9,7 +9,14 @@ import type {
   GetAllUsageResponse,
   Percentiles,
 } from '../api/types.ts'
-import { formatCompact, formatCount, formatDollars, formatDuration } from '../components/format.ts'
+import {
+  formatCallCost,
+  formatCompact,
+  formatCount,
+  formatDollars,
+  formatDuration,
+  formatUtcDay,
+} from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { ScrollX } from '../components/scroll-x.tsx'
@@ -193,7 +200,7 @@ function GroupTable({
               <Table.Td ta="right">{formatPercentile(group.latency_ms, 'p50')}</Table.Td>
               <Table.Td ta="right">{formatPercentile(group.latency_ms, 'p95')}</Table.Td>
               <Table.Td ta="right">{formatPercentile(group.first_token_ms, 'p50')}</Table.Td>
-              <Table.Td ta="right">{formatDollars(group.cost_usd)}</Table.Td>
+              <Table.Td ta="right">{formatCallCost(group.cost_usd)}</Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>
@@ -204,7 +211,7 @@ function GroupTable({
 
 function dayBars(groups: AllUsageGroup[], days: string[]) {
   const costs = new Map(groups.map(({ key, cost_usd }) => [key, cost_usd]))
-  return days.map((day) => ({ key: day, name: day.slice(5), value: costs.get(day) ?? 0 }))
+  return days.map((day) => ({ key: day, name: formatUtcDay(day), value: costs.get(day) ?? 0 }))
 }
 
 function formatPercentile(percentiles: Percentiles | null, which: keyof Percentiles): string {

@@ -1,7 +1,8 @@
-import { ActionIcon, Badge, Skeleton, Table, Text } from '@mantine/core'
-import { IconArrowUp, IconPackage, IconPlus } from '@tabler/icons-react'
+import { Badge, Skeleton, Table, Text } from '@mantine/core'
+import { IconPackage, IconPlus } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
 import type { StoreProduct } from '../api/types.ts'
 import { FormProblem } from '../components/form-problem.tsx'
 import { LinkButton } from '../components/links.tsx'
@@ -12,7 +13,8 @@ import { ScrollX } from '../components/scroll-x.tsx'
 import { t } from '../language/text.ts'
 import { formatPrice } from './amount.ts'
 import { FixedNote } from './fixed-note.tsx'
-import { moveUp, productsQuery } from './products-query.ts'
+import { findMoveButton, MoveButtons } from './move-buttons.tsx'
+import { type Move, moveProduct, productsQuery } from './products-query.ts'
 import tableClasses from './table.module.css'
 
 export function ProductsPage() {
@@ -49,7 +51,9 @@ export function ProductsPage() {
 }
 
 function ProductTable({ products, isFixed }: { products: StoreProduct[]; isFixed: boolean }) {
-  const move = useMutation({ mutationFn: (product: StoreProduct) => moveUp(product, products) })
+  const sold = products.filter(({ retired_at }) => retired_at === null)
+  const move = useMutation({ mutationFn: (wanted: Move) => moveProduct(wanted, sold) })
+  const body = useKeptFocus(products, move.variables)
   return (
     <>
       <FormProblem problem={move.error} />
@@ -65,8 +69,8 @@ function ProductTable({ products, isFixed }: { products: StoreProduct[]; isFixed
               {!isFixed && <Table.Th aria-label={t('Order')} />}
             </Table.Tr>
           </Table.Thead>
-          <Table.Tbody>
-            {products.map((product, at) => (
+          <Table.Tbody ref={body}>
+            {products.map((product) => (
               <Table.Tr key={product.tier}>
                 <Table.Td>
                   <Link
@@ -91,15 +95,14 @@ function ProductTable({ products, isFixed }: { products: StoreProduct[]; isFixed
                 </Table.Td>
                 {!isFixed && (
                   <Table.Td ta="right" className={tableClasses.actions}>
-                    {product.retired_at === null && at > 0 && (
-                      <ActionIcon
-                        aria-label={t('Move {0} up', product.name)}
-                        title={t('Move up')}
-                        loading={move.isPending && move.variables === product}
-                        onClick={() => move.mutate(product)}
-                      >
-                        <IconArrowUp size={18} aria-hidden />
-                      </ActionIcon>
+                    {sold.includes(product) && (
+                      <MoveButtons
+                        product={product}
+                        isFirst={product === sold[0]}
+                        isLast={product === sold.at(-1)}
+                        moving={move.isPending ? move.variables : undefined}
+                        onMove={move.mutate}
+                      />
                     )}
                   </Table.Td>
                 )}
@@ -110,6 +113,18 @@ function ProductTable({ products, isFixed }: { products: StoreProduct[]; isFixed
       </ScrollX>
     </>
   )
+}
+
+/** Returns a ref for the rows. The moved row keeps the focus, which its buttons lose as they move. */
+function useKeptFocus(products: StoreProduct[], last: Move | undefined) {
+  const body = useRef<HTMLTableSectionElement>(null)
+  const focused = useRef(last)
+  useEffect(() => {
+    if (!last || focused.current === last || products.includes(last.product)) return
+    focused.current = last
+    findMoveButton(body.current, last)?.focus()
+  }, [products, last])
+  return body
 }
 
 /** The shop shows a product without a published release as "Coming soon". */

@@ -2,6 +2,8 @@ import { queryOptions, useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
 import type { StoreProduct } from '../api/types.ts'
+import { showToast } from '../components/toasts.tsx'
+import { t } from '../language/text.ts'
 import { formatTier } from './amount.ts'
 
 /** Products on sale in display order, then the retired ones. */
@@ -14,13 +16,16 @@ export function reloadProducts(): Promise<void> {
   return queries.invalidateQueries({ queryKey: productsQuery.queryKey })
 }
 
-/** Moves a product one place up in the shop. */
-export async function moveUp(product: StoreProduct, products: readonly StoreProduct[]) {
+/** Moves a product by one place in the shop. */
+export async function moveProduct({ product, by }: Move, products: readonly StoreProduct[]) {
   const { tier, revision, retired_at, is_for_sale, ...form } = product
-  const position = products.indexOf(product) - 1
+  const position = products.indexOf(product) + by
   await api.put('/api/admin/products/{tier}', { ...form, revision, position }, { path: { tier } })
   await reloadProducts()
+  showToast(t('{0} is now in place {1}', product.name, position + 1))
 }
+
+export type Move = { product: StoreProduct; by: 1 | -1 }
 
 /** Returns a function that names a tier; one that the shop no longer knows has no other name. */
 export function useTierNames(): (tier: string) => string {

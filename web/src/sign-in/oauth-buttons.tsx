@@ -1,19 +1,36 @@
 import { Button, Divider, Group, Text } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
+import { useEffect, useRef } from 'react'
 import { formatProblem } from '../api/problem.ts'
 import { readinessQuery } from '../api/readiness.ts'
 import type { OAuthProvider } from '../api/types.ts'
 import { session } from '../session/browser-session.ts'
 import { leaveForProvider, OAUTH_PROVIDERS } from './oauth.ts'
+import type { ShopMethod } from './shop-entry.ts'
+
+type OAuthButtonsProps = {
+  redirect: string | undefined
+  /** The method to begin with at once. */
+  first?: ShopMethod | undefined
+}
 
 /** Buttons to sign in with Google or GitHub. */
-export function OAuthButtons({ redirect }: { redirect: string | undefined }) {
+export function OAuthButtons({ redirect, first }: OAuthButtonsProps) {
   const { data: readiness } = useQuery(readinessQuery)
   const providers = OAUTH_PROVIDERS.filter(({ id }) => readiness?.oauth?.[id] !== 'not configured')
   const start = useMutation({
     mutationFn: (provider: OAuthProvider) =>
       leaveForProvider(provider, { as: session.userId(), returnTo: redirect }),
   })
+
+  const chosen = providers.find(({ id }) => id === first)?.id
+  const isStarted = useRef(false)
+  const { mutate } = start
+  useEffect(() => {
+    if (!readiness || !chosen || isStarted.current) return
+    isStarted.current = true
+    mutate(chosen)
+  }, [readiness, chosen, mutate])
 
   if (providers.length === 0) return null
   return (

@@ -2,7 +2,7 @@ import { Alert, Button, Stack } from '@mantine/core'
 import { IconFingerprint, IconInfoCircle } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import { getRouteApi, Navigate, useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { api } from '../api/client.ts'
 import { formatProblem } from '../api/problem.ts'
 import type { Token } from '../api/types.ts'
@@ -20,6 +20,7 @@ import { OAuthButtons } from './oauth-buttons.tsx'
 import { authenticateByPasskey, hasPasskeySupport } from './passkey.ts'
 import { PasswordForm } from './password-form.tsx'
 import { readPending } from './pending-sign-in.ts'
+import { markSignedIn, readShopMethod } from './shop-entry.ts'
 
 const route = getRouteApi('/public/login')
 
@@ -44,9 +45,11 @@ export function SignInPage() {
       const refused = acceptProviderTokens(pair, pending)
       if (refused !== null) return setStep({ kind: 'refused', error: refused })
     } else beginSession(pair)
-    void navigate({ href: parseReturnPath(redirect ?? pending?.returnTo), replace: true })
+    const target = markSignedIn(redirect) ?? pending?.returnTo
+    void navigate({ href: parseReturnPath(target), replace: true })
   }
   const passkey = useMutation({ mutationFn: authenticateByPasskey, onSuccess: enterAccount })
+  useShopPasskey(error ? undefined : redirect, passkey.mutate)
   const restart = () => setStep({ kind: 'password' })
 
   if (step.kind === 'refused')
@@ -133,9 +136,22 @@ export function SignInPage() {
           </Alert>
         )}
       </Stack>
-      <OAuthButtons redirect={redirect} />
+      <OAuthButtons
+        redirect={markSignedIn(redirect)}
+        first={error ? undefined : readShopMethod(redirect)}
+      />
     </AuthPage>
   )
+}
+
+/** Asks for the passkey at once when the visitor chose it in the shop. */
+function useShopPasskey(redirect: string | undefined, authenticate: () => void) {
+  const isStarted = useRef(false)
+  useEffect(() => {
+    if (isStarted.current || readShopMethod(redirect) !== 'passkey' || !hasPasskeySupport()) return
+    isStarted.current = true
+    authenticate()
+  }, [redirect, authenticate])
 }
 
 function chooseFirstStep({

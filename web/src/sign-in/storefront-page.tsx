@@ -1,6 +1,7 @@
 import { Alert, Button, Stack } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
 import { api } from '../api/client.ts'
 import { formatProblem } from '../api/problem.ts'
 import { Page } from '../components/page.tsx'
@@ -11,12 +12,20 @@ const route = getRouteApi('/app/storefront')
 
 /** Signs the user in to the storefront with the session of the app. */
 export function StorefrontPage() {
-  const { state } = route.useSearch()
+  const { state, continue: isSignedInForIt } = route.useSearch()
   const user = useUser()
   const continueToShop = useMutation({
     mutationFn: () => api.post('/api/auth/storefront', { state }),
     onSuccess: ({ url }) => location.assign(url),
   })
+  // Effects run twice in development, but a state works once.
+  const isStarted = useRef(false)
+  const { mutate } = continueToShop
+  useEffect(() => {
+    if (!isSignedInForIt || isStarted.current) return
+    isStarted.current = true
+    mutate()
+  }, [isSignedInForIt, mutate])
   return (
     <Page title={t('Sign in to the shop')} lead={t('You are signed in as {0}.', user.email)}>
       <Stack maw={420}>

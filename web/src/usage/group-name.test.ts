@@ -16,5 +16,5 @@ test('calls without a model have their own label', () => {
   assert.equal(formatGroupName('model', 'gpt-6-luna', keys), 'gpt-6-luna')
   assert.equal(formatGroupName('end_user', '', keys), 'No end user')
   assert.equal(formatGroupName('outcome', 'cancelled', keys), 'Cancelled')
-  assert.equal(formatGroupName('day', '2026-11-21', keys), '2026-11-21')
+  assert.equal(formatGroupName('day', '2026-11-21', keys), 'Nov 21')
 })

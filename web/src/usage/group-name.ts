@@ -1,10 +1,13 @@
+import { formatUtcDay } from '../components/format.ts'
 import { t } from '../language/text.ts'
+
 /** Returns the label of a group of calls. `keys` holds the names of existing API keys by id. */
 export function formatGroupName(
   groupedBy: string,
   key: string,
   keys: ReadonlyMap<string, string>,
 ): string {
+  if (groupedBy === 'day') return formatUtcDay(key)
   if (groupedBy === 'key')
     return key === 'session' ? t('This app') : (keys.get(key) ?? `${key.slice(0, 8)}…`)
   // The built-in index compares words without a model, at no cost.

@@ -31,11 +31,11 @@ type BarChartProps = {
   label: string
   format: (value: number) => string
   formatTick: (value: number) => string
+  /** In pixels. */
+  height?: number
 }
 
-const HEIGHT = 320
 const MARGIN = { left: 64, top: 12, bottom: 28 }
-const PLOT_HEIGHT = HEIGHT - MARGIN.top - MARGIN.bottom
 const BAR_WIDTH_MAX = 56
 const CHARACTER_WIDTH = 8
 
@@ -43,13 +43,14 @@ const CHARACTER_WIDTH = 8
  * Bar chart with a tooltip on each column. Screen readers get its label; a table has the same
  * numbers.
  */
-export function BarChart({ bars, label, format, formatTick }: BarChartProps) {
+export function BarChart({ bars, label, format, formatTick, height = 320 }: BarChartProps) {
   const { ref, width } = useElementSize()
   const values = bars.map(({ value }) => value)
   const ticks = computeRangeTicks(Math.min(0, ...values), Math.max(0, ...values))
   const [bottom = 0, top = 1] = [ticks[0], ticks.at(-1)]
+  const plotHeight = height - MARGIN.top - MARGIN.bottom
   const computeY = (value: number) =>
-    MARGIN.top + PLOT_HEIGHT * (1 - (value - bottom) / (top - bottom))
+    MARGIN.top + plotHeight * (1 - (value - bottom) / (top - bottom))
   const columnWidth = Math.max(0, width - MARGIN.left) / Math.max(1, bars.length)
   const barWidth = Math.min(BAR_WIDTH_MAX, columnWidth * 0.8)
   const nameLength = Math.max(5, ...bars.map(({ name }) => Math.min(24, name.length))) + 1
@@ -60,7 +61,12 @@ export function BarChart({ bars, label, format, formatTick }: BarChartProps) {
   return (
     <figure style={{ margin: 0 }} aria-label={label}>
       <div ref={ref}>
-        <svg className={classes.chart} aria-hidden viewBox={`0 0 ${width || 1} ${HEIGHT}`}>
+        <svg
+          className={classes.chart}
+          aria-hidden
+          height={height}
+          viewBox={`0 0 ${width || 1} ${height}`}
+        >
           {ticks.map((tick) => (
             <g key={tick}>
               <line
@@ -87,7 +93,7 @@ export function BarChart({ bars, label, format, formatTick }: BarChartProps) {
               transform={`translate(${MARGIN.left + index * columnWidth} 0)`}
             >
               <title>{`${name}: ${format(value)}`}</title>
-              <rect width={columnWidth} y={MARGIN.top} height={PLOT_HEIGHT} fill="transparent" />
+              <rect width={columnWidth} y={MARGIN.top} height={plotHeight} fill="transparent" />
               <rect
                 className={classes.bar}
                 x={(columnWidth - barWidth) / 2}
@@ -100,7 +106,7 @@ export function BarChart({ bars, label, format, formatTick }: BarChartProps) {
                 <text
                   className={classes.label}
                   x={columnWidth / 2}
-                  y={HEIGHT - 8}
+                  y={height - 8}
                   textAnchor="middle"
                 >
                   {name.length > 24 ? `${name.slice(0, 23)}…` : name}

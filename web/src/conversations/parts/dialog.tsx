@@ -11,9 +11,15 @@ export function Dialog({ title, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   useLayoutEffect(() => {
     const element = dialog.current
+    const opener = document.activeElement
+    const region = opener?.closest<HTMLElement>('section, main')
     element?.showModal()
-    // Closing returns the focus, which removing an open dialog would lose.
-    return () => element?.close()
+    return () => {
+      // Closing returns the focus, which removing an open dialog would lose.
+      element?.close()
+      // A row that leaves with the dialog is removed after this.
+      queueMicrotask(() => opener?.isConnected === false && focusRegion(region))
+    }
   }, [])
   return (
     // A click on the backdrop hits the dialog itself. Escape does the same.
@@ -41,4 +47,12 @@ export function Dialog({ title, onClose, children }: DialogProps) {
       </div>
     </dialog>
   )
+}
+
+/** Moves the focus to where a button was, such as the one that deleted its own row. */
+function focusRegion(region: HTMLElement | null | undefined): void {
+  const target = region?.isConnected ? region : document.getElementById('main')
+  if (!target) return
+  target.tabIndex = -1
+  target.focus({ preventScroll: true })
 }
