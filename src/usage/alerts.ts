@@ -7,7 +7,7 @@ import './tables.ts'
 import type { Clock, Instant } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
-import type { AlertedBudget, BudgetTx, Shortage } from './budgets.ts'
+import type { AlertedBudget, BudgetLimit, BudgetTx } from './budgets.ts'
 
 export type AllowanceAlert = {
   isUsedUp: boolean
@@ -55,7 +55,7 @@ type AlertContext = { userId: string; at: Instant; name: string; end: Instant }
 export async function alertOnRefusal(
   tx: BudgetTx,
   { userId, at }: { userId: string; at: Instant },
-  { limit, budget }: Shortage,
+  { limit, budget }: { limit: BudgetLimit; budget: AlertedBudget },
 ): Promise<void> {
   const { name, end, nanos: limitNanos } = limit
   if (limitNanos === null || budget.used_nanos < limitNanos * NEARLY) return

@@ -1,14 +1,13 @@
 /**
- * Budgets in tokens and in dollars, for a user or for one of their keys. A call reserves its maximum
- * before it starts, and its end replaces the reservation by its actual use. Used plus reserved never
- * exceeds the limit, so no budget is overspent. A request that does not fit waits while other calls
- * have reserved amounts; otherwise the rest of the budget allows a shorter answer.
+ * Budgets in tokens and in dollars, for a user or for one of their keys: one row for each period. A call
+ * reserves its maximum before it starts, and its end replaces the reservation by its actual use. Used
+ * plus reserved never exceeds the limit, so no budget is overspent.
  */
 import './tables.ts'
-import { type CompiledQuery, type QueryResult, sql } from 'kysely'
+import { type CompiledQuery, type ExpressionBuilder, sql } from 'kysely'
 import type { Instant } from '#platform/clock.ts'
 import type { Run } from '#platform/db/async-commit.ts'
-import type { Db } from '#platform/db/db.ts'
+import { type Db, forUpdate } from '#platform/db/db.ts'
 import type { Tables } from '#platform/db/tables.ts'
 import { createQueryCache } from './compiled.ts'
 import { computeSpan, type Period } from './periods.ts'
@@ -25,8 +24,8 @@ export function toBudgetTx(db: Db): BudgetTx {
 /** Tokens and nanodollars. */
 export type Amounts = { tokens: number; nanos: number }
 
-/** The key of a budget's row. `scope` is '' for the user, or the id of a key; `period` as in periods.ts. */
-export type BudgetKey = { userId: string; scope: string; period: string }
+/** A user's budget. `scope` is '' for the user, or the id of a key; `period` as in periods.ts. */
+export type Budget = { scope: string; period: string }
 
 /**
  * The limit of a budget in a period. `name` is the period in its row, and `end` is the end of the
@@ -42,129 +41,67 @@ export type BudgetLimit = {
   nanos: number | null
 }
 
-export type ReservationRequest = {
-  /** The id of the call, shared by its reservation, its note and its record. */
-  id: string
-  userId: string
-  at: Instant
-  limits: BudgetLimit[]
-  promptTokens: number
-  /** The maximum cost of the prompt; `tokenNanos`: of each token of the answer. */
-  promptNanos: number
-  tokenNanos: number
-  completionTokens: number
-  /** The shortest useful answer if the budget is nearly used; `completionTokens` by default. */
-  completionTokensMin?: number | undefined
-  /** The number of answers that share these tokens; each needs at least one token. */
-  choices?: number | undefined
-  /** True when the caller retries with less: a rejection writes no alert, and the request does not wait. */
-  isTrial?: boolean | undefined
-}
-
 /** The amounts that a running call has reserved on each of its budgets. */
-export type Held = Amounts & { id: string; userId: string; budgets: BudgetKey[] }
-
-export type Unit = 'tokens' | 'nanos'
-/** `wait`: the request may fit when a running call of this scope ends. */
-export type ReservationResult =
-  | { is: 'reserved'; held: Held; completionTokens: number }
-  | { is: 'wait'; scope: string }
-  | { is: 'exhausted'; scope: string; period: Period | null; unit: Unit }
-
-/**
- * The reason why a request does not fit. `fit` is the number of answer tokens that would fit; it is
- * negative when the prompt alone does not fit.
- */
-export type Shortage = { limit: BudgetLimit; unit: Unit; fit: number; isHeldByOthers: boolean } & {
-  budget: AlertedBudget
-}
-
-/**
- * Reserves the request, or a shorter answer that fits. `take` reserves the amounts on all budgets or
- * on none.
- */
-export async function reserveFitting(
-  request: ReservationRequest,
-  take: (held: Held) => Promise<Shortage | null>,
-  alert: (shortage: Shortage) => Promise<void>,
-): Promise<ReservationResult> {
-  const least = request.completionTokensMin ?? request.completionTokens
-  for (let completionTokens = request.completionTokens; ; ) {
-    const held = computeHeld(request, completionTokens)
-    const shortage = await take(held)
-    if (shortage === null) return { is: 'reserved', held, completionTokens }
-    const { limit, unit, fit, isHeldByOthers } = shortage
-    const { scope, period } = limit
-    const isTooShort = fit < Math.min(request.choices ?? 1, request.completionTokens)
-    if (request.isTrial && fit < least) return { is: 'exhausted', scope, period, unit }
-    if (isHeldByOthers && fit < least) return { is: 'wait', scope }
-    if (isTooShort) {
-      if (scope === '' && unit === 'nanos') await alert(shortage)
-      return { is: 'exhausted', scope, period, unit }
-    }
-    // A request without a limit gets half of the rest, so that the next one fits, too.
-    if (fit < completionTokens)
-      completionTokens = Math.min(fit, Math.max(least, Math.floor(fit / 2)))
-  }
-}
-
-function computeHeld(request: ReservationRequest, completionTokens: number): Held {
-  const { id, userId, limits, promptTokens, promptNanos, tokenNanos } = request
-  return {
-    id,
-    userId,
-    budgets: limits.map(({ scope, name }) => ({ userId, scope, period: name })),
-    // Callers may send any number. NO_LIMIT exceeds every budget and still fits the column.
-    tokens: Math.min(NO_LIMIT, promptTokens + completionTokens),
-    nanos: Math.min(NO_LIMIT, promptNanos + Math.ceil(completionTokens * tokenNanos)),
-  }
-}
-
-/** The largest integer that a double holds exactly. */
-export const NO_LIMIT = Number.MAX_SAFE_INTEGER
+export type Held = Amounts & { id: string; userId: string; budgets: Budget[] }
 
 export type AlertedBudget = Pick<
   Tables['usage_budgets'],
   'used_nanos' | 'alerted_nanos' | 'alerted_limit_nanos'
 >
 
-export type BudgetRow = AlertedBudget & {
-  used_tokens: number
-  reserved_tokens: number
-  reserved_nanos: number
-}
-
-export function findShortage(
-  request: ReservationRequest,
-  limit: BudgetLimit,
-  row: BudgetRow,
-): Shortage {
-  const { promptTokens, promptNanos, tokenNanos } = request
-  const tokensLeft =
-    (limit.tokens ?? NO_LIMIT) - row.used_tokens - row.reserved_tokens - promptTokens
-  const nanosLeft = (limit.nanos ?? NO_LIMIT) - row.used_nanos - row.reserved_nanos - promptNanos
-  let nanosFit =
-    nanosLeft < 0 ? -1 : tokenNanos === 0 ? NO_LIMIT : Math.floor(nanosLeft / tokenNanos)
-  // Reservations are rounded up; without this step the same amount would be tried forever.
-  if (nanosFit > 0 && Math.ceil(nanosFit * tokenNanos) > nanosLeft) nanosFit--
-  const unit = nanosFit < tokensLeft ? 'nanos' : 'tokens'
-  const held = unit === 'nanos' ? row.reserved_nanos : row.reserved_tokens
-  const fit = Math.min(nanosFit, tokensLeft)
-  return { limit, unit, fit, isHeldByOthers: held > 0, budget: row }
-}
+export type BudgetRow = AlertedBudget &
+  Budget & { used_tokens: number; reserved_tokens: number; reserved_nanos: number }
 
 const compiled = createQueryCache()
 
-/** Reserves the amounts if they fit. Returns false if they do not, or if the budget has no row yet. */
-export async function reserveBudget(
+/** Returns the rows of the limits, in their order. Their locks last until the transaction ends. */
+export async function openBudgets(
+  tx: BudgetTx,
+  call: { userId: string; at: Instant },
+  limits: readonly BudgetLimit[],
+): Promise<BudgetRow[]> {
+  const find = (rows: readonly BudgetRow[], { scope, name }: BudgetLimit) =>
+    rows.find((row) => row.scope === scope && row.period === name)
+  let rows = await lockBudgets(tx, call.userId, limits)
+  if (rows.length < limits.length) {
+    for (const limit of limits)
+      if (find(rows, limit) === undefined) await insertBudget(tx, call, limit)
+    rows = await lockBudgets(tx, call.userId, limits)
+  }
+  return limits.map((limit) => {
+    const row = find(rows, limit)
+    if (row === undefined) throw new Error('a budget was removed while a call reserved it')
+    return row
+  })
+}
+
+async function lockBudgets(
   { db, run }: BudgetTx,
-  { userId, scope, period }: BudgetKey,
-  { tokens, nanos }: Amounts,
-  limit: BudgetLimit,
-): Promise<boolean> {
-  const [tokensMax, nanosMax] = [limit.tokens ?? NO_LIMIT, limit.nanos ?? NO_LIMIT]
-  const parameters = [tokens, nanos, userId, scope, period, tokens, tokensMax, nanos, nanosMax]
-  const query = compiled(db, 'reserve', parameters, () =>
+  userId: string,
+  limits: readonly BudgetLimit[],
+): Promise<BudgetRow[]> {
+  const budgets = limits.map(({ scope, name: period }) => ({ scope, period }))
+  const query = compiled(db, `lock:${limits.length}`, listParameters(userId, budgets), () =>
+    forUpdate(
+      db,
+      db
+        .selectFrom('usage_budgets')
+        .select(['scope', 'period', 'used_tokens', 'used_nanos', 'reserved_tokens'])
+        .select(['reserved_nanos', 'alerted_nanos', 'alerted_limit_nanos'])
+        .where('user_id', '=', userId)
+        .where(isOneOf(budgets))
+        // All transactions lock a user's rows in this order.
+        .orderBy('scope')
+        .orderBy('period'),
+    ),
+  )
+  return (await run(query)).rows as BudgetRow[]
+}
+
+/** Builds the update that reserves the amounts on all budgets of the call. */
+export function addReserved(db: Db, { userId, budgets, tokens, nanos }: Held): CompiledQuery {
+  const parameters = [tokens, nanos, ...listParameters(userId, budgets)]
+  return compiled(db, `reserve:${budgets.length}`, parameters, () =>
     db
       .updateTable('usage_budgets')
       .set({
@@ -172,13 +109,18 @@ export async function reserveBudget(
         reserved_nanos: sql`reserved_nanos + ${nanos}`,
       })
       .where('user_id', '=', userId)
-      .where('scope', '=', scope)
-      .where('period', '=', period)
-      .where(sql<boolean>`used_tokens + reserved_tokens + ${tokens} <= ${tokensMax}`)
-      .where(sql<boolean>`used_nanos + reserved_nanos + ${nanos} <= ${nanosMax}`),
+      .where(isOneOf(budgets)),
   )
-  return hasChanged(await run(query))
 }
+
+/** Faster than a list of values on SQLite. */
+const isOneOf = (budgets: readonly Budget[]) => (e: ExpressionBuilder<Tables, 'usage_budgets'>) =>
+  e.or(budgets.map(({ scope, period }) => e.and({ scope, period })))
+
+const listParameters = (userId: string, budgets: readonly Budget[]) => [
+  userId,
+  ...budgets.flatMap(({ scope, period }) => [scope, period]),
+]
 
 /** One update for all periods of a scope, because a key's calls count in its day, week and month. */
 export type BudgetChange = {
@@ -213,12 +155,13 @@ export function changeBudget(db: Db, change: BudgetChange, isWatched: boolean): 
 }
 
 /** Inserts the row for a period's first request, with the use of earlier calls in the period. */
-export async function openBudget(
+async function insertBudget(
   { db, run }: BudgetTx,
-  { userId, at }: Pick<ReservationRequest, 'userId' | 'at'>,
+  { userId, at }: { userId: string; at: Instant },
   { scope, name: period, period: length }: BudgetLimit,
 ): Promise<void> {
-  const inserted = await run(
+  const none = { tokens: 0, nanos: 0 }
+  const { numAffectedRows } = await run(
     db
       .insertInto('usage_budgets')
       .values({
@@ -235,15 +178,10 @@ export async function openBudget(
       .onConflict((conflict) => conflict.columns(['user_id', 'scope', 'period']).doNothing())
       .compile(),
   )
-  if (!hasChanged(inserted) || length === null) return
+  if (!numAffectedRows || length === null) return
   // Read after the insert: calls that settle later wait for the row and add their use to it.
   const used = await sumUse({ db, run }, userId, scope || null, computeSpan(length, at))
-  const none = { tokens: 0, nanos: 0 }
   await run(changeBudget(db, { userId, scope, periods: [period], used, freed: none }, false))
-}
-
-function hasChanged({ numAffectedRows = 0n }: QueryResult<unknown>): boolean {
-  return numAffectedRows > 0n
 }
 
 /** Retries deadlocks: when two nodes lock two users' budgets crosswise, PostgreSQL aborts one transaction (40P01). */

@@ -11,7 +11,7 @@ import type { Caller, KeyBudget } from '#platform/http/access-control.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Problem } from '#platform/problem.ts'
 import { BudgetQueue } from './budget-queue.ts'
-import { type BudgetLimit, type Held, type ReservationResult, toBudgetTx } from './budgets.ts'
+import { type BudgetLimit, type Held, toBudgetTx } from './budgets.ts'
 import { createIdGenerator } from './ids.ts'
 import { Nodes } from './nodes.ts'
 import { OpenCalls, type OpenCallTerms, type OpenHandle } from './open-calls.ts'
@@ -19,12 +19,12 @@ import { computeSpan, namePeriods, type Period } from './periods.ts'
 import { type PlanBudget, type PlanBudgets, subtractOveruse } from './plan-budgets.ts'
 import { usageProblem } from './problems.ts'
 import { toStorableModel, type UsageRecord } from './record.ts'
-import { Reservations } from './reservations.ts'
+import { type CallSize, type ReservationResult, Reservations } from './reservations.ts'
 import { type Settlement, writeSettlements } from './settlements.ts'
 import { Spool } from './spool.ts'
 import type { PlanPeriod } from './tables.ts'
 
-export type ReserveCall = {
+export type ReserveCall = CallSize & {
   userId: string
   keyId: string | null
   tier: string
@@ -32,22 +32,6 @@ export type ReserveCall = {
   slices: Caller['slices']
   /** The budgets of the key. */
   budget?: KeyBudget | null | undefined
-  /** An estimate that is too high rather than too low. */
-  promptTokens: number
-  /** The maximum cost of the prompt, in nanodollars; `tokenNanos`: of each token of the answer. */
-  promptNanos: number
-  tokenNanos: number
-  /** The longest answer. */
-  completionTokens: number
-  /**
-   * The shortest useful answer if the budget is nearly used. The call waits for it while other calls
-   * have reserved the rest.
-   */
-  completionTokensMin?: number | undefined
-  /** The number of answers that share these tokens; each needs at least one token. */
-  choices?: number | undefined
-  /** True when the caller retries with less: a rejection writes no alert, and the call does not wait. */
-  isTrial?: boolean | undefined
   signal?: AbortSignal
   /** The record to write if the process dies during the call; `costUsd` is the cost of the prompt. */
   call?: OpenCallTerms
@@ -141,18 +125,11 @@ export class Ledger {
       const plan = await subtractOveruse(toBudgetTx(db), userId, this.#planBudget(call, at))
       if (plan.isFree && !isFreeOfCharge(call)) await this.#claimFreeAllowance(userId)
       const id = this.#nextId(at)
-      const result = await this.#reserveLimits(call, { id, at, limits: listLimits(plan, call, at) })
+      const limits = listLimits(plan, call, at)
+      const result = await this.#reservations.reserve({ ...call, id, at, limits })
       if (result.is === 'reserved') {
         const { held, completionTokens } = result
-        const reservation: Reservation = {
-          id,
-          userId,
-          completionTokens,
-          at,
-          plan,
-          held,
-          open: null,
-        }
+        const reservation = { id, userId, completionTokens, at, plan, held, open: null }
         if (!signal?.aborted) return this.#open(call, reservation)
         await this.release(reservation)
       }
@@ -181,30 +158,6 @@ export class Ledger {
     const claim = await this.#freeAllowance.claim(userId)
     if (claim === 'unverified') throw usageProblem('free_needs_verified_email')
     if (claim === 'taken') throw usageProblem('free_allowance_taken')
-  }
-
-  #reserveLimits(
-    call: ReserveCall,
-    { id, at, limits }: { id: string; at: Instant; limits: BudgetLimit[] },
-  ): Promise<Unlimited | ReservationResult> {
-    const { completionTokens } = call
-    if (limits.length === 0)
-      return Promise.resolve({ is: 'reserved', held: null, completionTokens })
-    const { userId, promptTokens, promptNanos, tokenNanos } = call
-    const { completionTokensMin, choices, isTrial } = call
-    return this.#reservations.reserve({
-      id,
-      userId,
-      at,
-      limits,
-      promptTokens,
-      promptNanos,
-      tokenNanos,
-      completionTokens,
-      completionTokensMin,
-      choices,
-      isTrial,
-    })
   }
 
   #open({ call: terms, keyId, promptTokens }: ReserveCall, reservation: Reservation): Reservation {
@@ -243,7 +196,7 @@ export class Ledger {
     }
     if (record === null && !isReserved && !hasNote) return
     if (!(await this.#tryWrite(settlement))) await this.#spool.add(settlement)
-    for (const { userId, scope } of held?.budgets ?? []) this.#queue.wake(`${userId}|${scope}`)
+    for (const { scope } of held?.budgets ?? []) this.#queue.wake(`${settlement.userId}|${scope}`)
   }
 
   /** Returns false if the database does not accept the settlement. */
@@ -275,7 +228,6 @@ export class Ledger {
   }
 }
 
-type Unlimited = { is: 'reserved'; held: null; completionTokens: number }
 type Exhausted = Extract<ReservationResult, { is: 'exhausted' }>
 
 function narrowPlan({ name, end, nanos }: PlanBudget): PlanPeriod {

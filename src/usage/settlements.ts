@@ -86,11 +86,8 @@ function sumChanges(recorded: readonly Recorded[], released: readonly Held[]): C
     const name = `${userId}|${scope}|${periods.join()}`
     let change = changes.get(name)
     if (change === undefined) {
-      const [used, freed] = [
-        { tokens: 0, nanos: 0 },
-        { tokens: 0, nanos: 0 },
-      ]
-      change = { userId, scope, periods, used, freed, at: '', plan: null }
+      const used = { tokens: 0, nanos: 0 }
+      change = { userId, scope, periods, used, freed: { ...used }, at: '', plan: null }
       changes.set(name, change)
     }
     return change
@@ -111,8 +108,8 @@ function sumChanges(recorded: readonly Recorded[], released: readonly Held[]): C
       change.used.nanos += nanos
     }
   }
-  for (const { budgets, tokens, nanos } of released) {
-    for (const { userId, scope, period } of budgets) {
+  for (const { userId, budgets, tokens, nanos } of released) {
+    for (const { scope, period } of budgets) {
       const { freed } = findChange(userId, scope, [period])
       freed.tokens += tokens
       freed.nanos += nanos
