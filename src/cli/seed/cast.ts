@@ -31,9 +31,10 @@ export type Person = {
   /** Days on which the operator refunds their purchase, or the last payment of their plan. */
   purchaseRefunded?: number
   planRefunded?: number
-  /** Number of documents that they upload and of questions that they ask in conversations. */
+  /** Number of documents that they upload, one with each conversation and the rest on joining. */
   documents?: number
-  questions?: number
+  /** Number of conversations, most of them in the last weeks before `seen`. */
+  conversations?: number
 }
 
 /** Trials are on offer from this day on. Each card can begin only one. */
@@ -47,8 +48,8 @@ export const CAST: readonly Person[] = [
     plan: 2,
     calls: 14,
     product: 2,
-    documents: 4,
-    questions: 3,
+    documents: 6,
+    conversations: 9,
   },
   {
     name: 'Grace Hopper',
@@ -59,7 +60,7 @@ export const CAST: readonly Person[] = [
     calls: 10,
     product: 1,
     documents: 4,
-    questions: 2,
+    conversations: 4,
   },
   {
     name: 'Alan Turing',
@@ -70,7 +71,7 @@ export const CAST: readonly Person[] = [
     calls: 8,
     product: 0,
     documents: 3,
-    questions: 2,
+    conversations: 3,
   },
   { name: 'Anita Borg', joins: 33, plan: 1, calls: 2, leaves: 95, planRefunded: 95 },
   { name: 'Mary Jackson', joins: 40, seen: 360, plan: 1, calls: 6, documents: 3 },
@@ -123,9 +124,9 @@ export const CAST: readonly Person[] = [
     calls: 9,
     product: 2,
     documents: 4,
-    questions: 1,
+    conversations: 1,
   },
-  { name: 'John Backus', joins: 201, plan: 0, calls: 0, questions: 1 },
+  { name: 'John Backus', joins: 201, plan: 0, calls: 0, conversations: 1 },
   { name: 'Evelyn Berezin', joins: 220, seen: 340, plan: 0, calls: 0, product: 1 },
   {
     name: 'Claude Shannon',

@@ -27,7 +27,7 @@ export class Customers {
   readonly #password: string
   readonly #bearers = new Map<string, string>()
   readonly #cookies = new Map<string, string>()
-  readonly #keys = new Map<string, string>()
+  readonly #keys = new Map<string, { id: string; secret: string }>()
   readonly #tiers = new Map<string, string>()
 
   constructor({ http }: Pick<Config, 'http'>, password: string) {
@@ -38,7 +38,7 @@ export class Customers {
 
   /** Returns the id of a customer's API key, or null. */
   findKey(email: string): string | null {
-    return this.#keys.get(email) ?? null
+    return this.#keys.get(email)?.id ?? null
   }
 
   /** Returns the tier of a customer's latest plan. */
@@ -90,8 +90,15 @@ export class Customers {
   }
 
   async issueKey(email: string): Promise<void> {
-    const { id } = await this.#post(email, '/api/api-keys', { name: 'laptop' }, [201])
-    this.#keys.set(email, String(id))
+    const { id, key } = await this.#post(email, '/api/api-keys', { name: 'laptop' }, [201])
+    this.#keys.set(email, { id: String(id), secret: String(key) })
+  }
+
+  async useKey(email: string): Promise<void> {
+    await call('POST', `${this.#api}/api/ai/completions`, {
+      bearer: this.#keys.get(email)?.secret ?? '',
+      json: { prompt: 'Write a friendly reminder for an unpaid invoice.' },
+    })
   }
 
   /** Buys a product at the storefront, which has a separate session. */

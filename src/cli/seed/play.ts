@@ -1,8 +1,10 @@
 /** Plays the events of the seeded year on a running service, in the order of their times. */
 import type { Service } from '#app/service.ts'
 import { type CataloguePlan, FREE } from '#catalogue/catalogue.ts'
-import { insertUser } from '#identity/users.ts'
+import { findUser, insertUser, readSlices } from '#identity/users.ts'
 import type { Instant } from '#platform/clock.ts'
+import { createIdGenerator } from '#usage/ids.ts'
+import { createPlanBudgets } from '#usage/plan-budgets.ts'
 import { Customers } from './customers.ts'
 import { Operator } from './operator.ts'
 import type { Call, Deed } from './script.ts'
@@ -41,6 +43,8 @@ export async function playYear(
   const operator = new Operator(config, { email: accounts.superuser, password: accounts.password })
   const userIds = new Map<string, string>()
   const counts: Counts = Object.fromEntries(Object.values(COUNTED).map((word) => [word, 0]))
+  const computeBudget = createPlanBudgets(config)
+  const createId = createIdGenerator()
   let calls: Call[] = []
 
   const acts: Acts = {
@@ -53,6 +57,7 @@ export async function playYear(
     pause: ({ email }) => customers.pause(email),
     resume: ({ email }) => customers.resume(email),
     'issue-key': ({ email }) => customers.issueKey(email),
+    'use-key': ({ email }) => customers.useKey(email),
     buy: ({ email, tier, card }) => customers.buy(email, tier, card),
     download: ({ email }) => customers.download(email),
     upload: ({ email, file }) => customers.upload(email, file),
@@ -68,7 +73,7 @@ export async function playYear(
   await join(accounts.superuser, 'Root', true)
   counts.users = 1
   for (const deed of deeds) {
-    if (deed.kind === 'ask' && !asksModels) continue
+    if ((deed.kind === 'ask' || deed.kind === 'use-key') && !asksModels) continue
     const word = COUNTED[deed.kind]
     if (word !== undefined) counts[word] = (counts[word] ?? 0) + 1
     if (deed.kind === 'call') {
@@ -92,8 +97,18 @@ export async function playYear(
    */
   async function moveClock(at: Instant): Promise<void> {
     if (Date.parse(at) > clock.ms()) await operator.moveClock(at)
-    await Promise.all(calls.map((call) => usage.ledger.settle(null, readRecord(call))))
+    await Promise.all(calls.map(chargeCall))
     calls = []
+  }
+
+  /** Counts the call in the period that its customer has paid for. */
+  async function chargeCall(call: Call): Promise<void> {
+    const record = readRecord(call)
+    const { userId, tier, completionTokens } = record
+    const user = await findUser(db, userId)
+    const plan = computeBudget({ tier, slices: user && readSlices(user) }, call.at)
+    const reservation = { userId, completionTokens, at: call.at, plan, held: null, open: null }
+    await usage.ledger.settle({ id: createId(call.at), ...reservation }, record)
   }
 
   function readRecord(call: Call) {

@@ -6,7 +6,7 @@ import { type Catalogue, FREE } from '#catalogue/catalogue.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '#platform/clock.ts'
 import { CAST, type Card, inventCustomers, type Person, TRIALS_FROM } from './cast.ts'
 import { type Chance, createChance } from './chance.ts'
-import { FILES, INVITED, MESSAGES, type Message, QUESTIONS, type SeedFile } from './texts.ts'
+import { CONVERSATIONS, FILES, INVITED, MESSAGES, type Message, type SeedFile } from './texts.ts'
 
 const DAYS = 365
 
@@ -20,7 +20,7 @@ export type Deed = { at: Instant } & (
   | { kind: 'mistype-password'; email: string }
   | ({ kind: 'subscribe'; email: string; card: Card } & PlanChoice)
   | ({ kind: 'change-plan'; email: string } & PlanChoice)
-  | { kind: 'cancel' | 'pause' | 'resume' | 'issue-key' | 'download'; email: string }
+  | { kind: 'cancel' | 'pause' | 'resume' | 'issue-key' | 'use-key' | 'download'; email: string }
   | { kind: 'buy'; email: string; tier: string; card: Card }
   | { kind: 'upload'; email: string; file: SeedFile }
   | { kind: 'ask'; email: string; questions: readonly string[] }
@@ -82,6 +82,7 @@ const findEmail = ({ email, name }: Person) =>
 
 function listPersonDeeds(person: Person, { plans, products }: Offers, at: At): Deed[] {
   const { name, joins, seen, plan, product, planCard = 'good', productCard = 'good' } = person
+  const { documents = 0, conversations = 0 } = person
   const email = findEmail(person)
   const paid = plans.filter(({ tier }) => tier !== FREE)
   const choosePlan = (index: number) => ({
@@ -105,13 +106,18 @@ function listPersonDeeds(person: Person, { plans, products }: Offers, at: At): D
             { kind: 'issue-key', email } as const,
           ]
         : []),
-      ...FILES.slice(0, person.documents ?? 0).map(
+      ...FILES.slice(conversations, documents).map(
         (file) => ({ kind: 'upload', email, file }) as const,
       ),
-      ...(person.questions
-        ? [{ kind: 'ask', email, questions: QUESTIONS.slice(0, person.questions) } as const]
-        : []),
     ]),
+    ...CONVERSATIONS.slice(0, conversations).flatMap((questions, index) =>
+      during(chooseDay(index), 12 * HOUR_MS, [
+        ...FILES.slice(index, Math.min(index + 1, documents)).map(
+          (file) => ({ kind: 'upload', email, file }) as const,
+        ),
+        { kind: 'ask', email, questions },
+      ]),
+    ),
   ]
   if (seen !== undefined) {
     deeds.push({ kind: 'mistype-password', at: at(seen, 8 * HOUR_MS), email })
@@ -131,7 +137,15 @@ function listPersonDeeds(person: Person, { plans, products }: Offers, at: At): D
   if (pauses) deeds.push(...during(pauses, 11 * HOUR_MS, [{ kind: 'pause', email }]))
   if (resumes) deeds.push(...during(resumes, 11 * HOUR_MS, [{ kind: 'resume', email }]))
   if (planRefunded) deeds.push({ kind: 'refund-plan', at: at(planRefunded, 15 * HOUR_MS), email })
+  if (plan > 0 && planCard === 'good' && person.leaves === undefined && !cancels)
+    deeds.push({ kind: 'use-key', at: at(DAYS - 1, 22 * HOUR_MS), email })
   return deeds
+
+  /** The first conversation is on the day of joining; the others become more frequent. */
+  function chooseDay(index: number): number {
+    const share = (conversations - 1 - index) / Math.max(1, conversations - 1)
+    return Math.round((seen ?? joins) - ((seen ?? joins) - joins) * share ** 2)
+  }
 
   /** A sign-in and what follows in the half hour before the access token expires. */
   function during(day: number, ms: number, acts: readonly Act[]): Deed[] {
@@ -177,7 +191,7 @@ function listCalls(person: Person, at: At, chance: Chance): Call[] {
     return Array.from({ length: Math.floor(busy * weight * chance() + 0.3) }, () => {
       const withKey = chance() < 0.7
       const failed = chance() < 0.02
-      const promptTokens = 80 + Math.floor(chance() ** 3 * 6_000)
+      const promptTokens = 400 + Math.floor(chance() ** 3 * 90_000)
       return {
         kind: 'call',
         at: at(day, 13 * HOUR_MS + Math.floor(chance() * 9 * HOUR_MS)),
@@ -187,7 +201,7 @@ function listCalls(person: Person, at: At, chance: Chance): Call[] {
         route: ROUTES[Math.floor(chance() * ROUTES.length)] ?? ROUTES[0],
         vendor: chance() < 0.05 ? 1 : 0,
         promptTokens,
-        completionTokens: failed ? 0 : 20 + Math.floor(chance() ** 2 * 900),
+        completionTokens: failed ? 0 : 60 + Math.floor(chance() ** 2 * 4_000),
         cachedTokens: chance() < 0.3 ? Math.floor(promptTokens / 2) : 0,
         latencyMs: Math.round(0.4 * SECOND_MS + chance() ** 2 * 6 * SECOND_MS),
         outcome: failed ? 'failed' : chance() < 0.02 ? 'cancelled' : 'ok',

@@ -69,7 +69,7 @@ test(
     new DatabaseSync(join(folder, 'latchkey.db')).close()
     const first = seed(folder, {}, '--users', '100')
     const counted =
-      /^100 users, 18 API keys, 18 subscriptions, 8 purchases, 38 documents, 5 conversations, 5 messages, \d+ calls\nSign in as ada@example.com/
+      /^100 users, 18 API keys, 18 subscriptions, 8 purchases, 40 documents, 18 conversations, 5 messages, \d+ calls\nSign in as ada@example.com/
     assert.match(first.stdout, counted, first.stderr)
     assert.equal(first.status, 0)
 
@@ -133,8 +133,8 @@ test(
       disputes: 1,
       contact_messages: 5,
       contact_replies: 3,
-      conversations: 5,
-      conversation_messages: 18,
+      conversations: 18,
+      conversation_messages: 58,
       downloads: 7,
       activations: 6,
     })) {
@@ -157,6 +157,10 @@ test(
     const headers = { authorization: `Bearer ${signedIn.body.access_token}` }
     const { body } = await app.get('/api/billing/invoices', { headers })
     assert.equal(body.invoices[0].status, 'paid')
+    const allowance = (await app.get('/api/usage/allowance', { headers })).body
+    assert.ok(allowance.used_usd > 0, 'calls count in the period that the customer has paid for')
+    const [key] = (await app.get('/api/api-keys', { headers })).body
+    assert.ok(key.last_used_at > new Date(Date.now() - 3 * DAY_MS).toISOString())
     const documents: { source: string }[] = (await app.get('/api/rag/documents', { headers })).body
     assert.ok(documents.some(({ source }) => source.endsWith('.pdf')))
   },

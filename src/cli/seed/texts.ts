@@ -77,13 +77,40 @@ Write for a reader who is new and in a hurry. Put the answer first and the reaso
 Leave out every sentence that can be left out. Numbers have units, and times have time zones.
 `,
   },
+  {
+    name: 'travel-policy.md',
+    type: 'text/markdown',
+    content: `# Travel
+
+Book trains up to five hours away, and flights beyond. The head of the team approves a flight before it is booked.
+
+## Hotels
+
+A room costs at most 120 euros a night; in Lisbon, London and Zurich 180 euros.
+`,
+  },
+  {
+    name: 'machine-rental.csv',
+    type: 'text/csv',
+    content: `machine,per day,deposit
+Small lathe,45 euros,200 euros
+Large lathe,90 euros,500 euros
+Band saw,35 euros,150 euros
+`,
+  },
 ]
 
-/** Questions about the documents, in the order of their uploads. */
-export const QUESTIONS: readonly string[] = [
-  'Within how many days may customers return goods?',
-  'How much is the rent of the workshop, and when does it rise?',
-  'How fast does the engineer on call answer a page?',
+/** The questions of each conversation. The first ones are about the documents, in their order. */
+export const CONVERSATIONS: readonly (readonly string[])[] = [
+  ['Within how many days may customers return goods?', 'Who pays for the return?'],
+  ['How much is the rent of the workshop, and when does it rise?', 'And if the rent is late?'],
+  ['How fast does the engineer on call answer a page?'],
+  ['How should I write numbers and times?'],
+  ['Which room may I book in Lisbon, and for how much?', 'Who approves a flight?'],
+  ['How much does the large lathe cost per day?'],
+  ['When does the lease begin, and may we renew it?', 'Who is the landlord?'],
+  ['How soon is the money of a returned parcel paid back?'],
+  ['What happens to the deposit when we leave the workshop?', 'Who repairs the windows?'],
 ]
 
 /** `reply`: the operator's answer on the next day; missing: the message is still open. */

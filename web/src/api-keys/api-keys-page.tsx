@@ -18,6 +18,7 @@ export function ApiKeysPage() {
   const [opened, { open, close }] = useDisclosure(false)
   return (
     <Page
+      wide
       title={t('API keys')}
       lead={t('Keys can call models and search your documents. They can’t change your account.')}
       actions={

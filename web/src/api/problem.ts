@@ -96,6 +96,11 @@ export function parseCode(code: unknown): ProblemCode | null {
   return typeof code === 'string' ? (code as ProblemCode) : null
 }
 
+/** Whether the service keeps this closed while a superuser views the account. */
+export function isClosedInView(problem: unknown): boolean {
+  return problem instanceof ApiProblem && problem.code === 'view_read_only'
+}
+
 export function createOfflineProblem(): ApiProblem {
   return new ApiProblem(0, t('Can’t reach the service. Check your connection and try again.'))
 }

@@ -21,7 +21,7 @@ import { usePlans } from './use-plans.ts'
 export function BillingPage() {
   const subscription = useQuery({ ...subscriptionQuery, staleTime: 0 })
   return (
-    <Page title={t('Billing')} lead={t('Your plan, allowance and invoices.')}>
+    <Page title={t('Plan and billing')} lead={t('Your plan, allowance and invoices.')}>
       <Stack>
         <Loaded query={subscription} skeleton={<Skeleton h={180} />}>
           {(data) => <SubscriptionCard subscription={data} />}

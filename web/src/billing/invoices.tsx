@@ -7,7 +7,13 @@ import { Loaded } from '../components/loaded.tsx'
 import { rich } from '../language/rich.ts'
 import { t } from '../language/text.ts'
 
-const COLORS: Record<string, string> = { paid: 'pine', open: 'red' }
+const STATUSES: Record<string, { name: string; color: string }> = {
+  draft: { name: t('Draft'), color: 'gray' },
+  open: { name: t('Open|invoice'), color: 'red' },
+  paid: { name: t('Paid'), color: 'pine' },
+  uncollectible: { name: t('Uncollectible'), color: 'gray' },
+  void: { name: t('Void'), color: 'gray' },
+}
 
 /** All invoices with their PDF and payment link. */
 export function Invoices() {
@@ -22,24 +28,22 @@ export function Invoices() {
           invoices.length === 0 ? (
             <Text c="dimmed">{t('No invoices yet.')}</Text>
           ) : (
-            <Table.ScrollContainer minWidth={560}>
-              <Table>
-                <Table.Thead>
-                  <Table.Tr>
-                    <Table.Th>{t('Date')}</Table.Th>
-                    <Table.Th>{t('Description')}</Table.Th>
-                    <Table.Th>{t('Status')}</Table.Th>
-                    <Table.Th ta="right">{t('Total')}</Table.Th>
-                    <Table.Th ta="right">{t('Invoice')}</Table.Th>
-                  </Table.Tr>
-                </Table.Thead>
-                <Table.Tbody>
-                  {invoices.map((invoice) => (
-                    <InvoiceRow key={invoice.id} invoice={invoice} />
-                  ))}
-                </Table.Tbody>
-              </Table>
-            </Table.ScrollContainer>
+            <Table>
+              <Table.Thead>
+                <Table.Tr>
+                  <Table.Th>{t('Date')}</Table.Th>
+                  <Table.Th visibleFrom="sm">{t('Description')}</Table.Th>
+                  <Table.Th>{t('Status')}</Table.Th>
+                  <Table.Th ta="right">{t('Total')}</Table.Th>
+                  <Table.Th ta="right">{t('Invoice')}</Table.Th>
+                </Table.Tr>
+              </Table.Thead>
+              <Table.Tbody>
+                {invoices.map((invoice) => (
+                  <InvoiceRow key={invoice.id} invoice={invoice} />
+                ))}
+              </Table.Tbody>
+            </Table>
           )
         }
       </Loaded>
@@ -49,12 +53,19 @@ export function Invoices() {
 
 function InvoiceRow({ invoice }: { invoice: Invoice }) {
   const { status, pay_url: payUrl, pdf_url: pdfUrl, number } = invoice
+  const { name, color } = STATUSES[status] ?? { name: status, color: 'gray' }
+  const description = invoice.description ?? number
   return (
     <Table.Tr>
-      <Table.Td>{formatDay(invoice.created_at)}</Table.Td>
-      <Table.Td>{invoice.description ?? number}</Table.Td>
       <Table.Td>
-        <Badge color={COLORS[status] ?? 'gray'}>{status}</Badge>
+        {formatDay(invoice.created_at)}
+        <Text hiddenFrom="sm" c="dimmed" size="sm">
+          {description}
+        </Text>
+      </Table.Td>
+      <Table.Td visibleFrom="sm">{description}</Table.Td>
+      <Table.Td>
+        <Badge color={color}>{name}</Badge>
       </Table.Td>
       <Table.Td ta="right">{formatMoney(invoice.total, invoice.currency)}</Table.Td>
       <Table.Td ta="right">

@@ -12,6 +12,7 @@ import {
 import { LinkButton, TextLink } from '../components/links.tsx'
 import { t } from '../language/text.ts'
 import { useUser } from '../session/user.ts'
+import { formatGroupName } from '../usage/group-name.ts'
 import { describeFailure } from './failure-sentence.ts'
 import { OutcomeBadge } from './outcome-badge.tsx'
 
@@ -21,7 +22,13 @@ export function CallDetails({ call, keyName, onClose }: CallDetailsProps) {
   const labels = Object.entries(call.labels)
   const canChat = useUser().entitlements.includes('ai')
   return (
-    <Drawer opened onClose={onClose} position="right" title={call.model || t('Call')} size={440}>
+    <Drawer
+      opened
+      onClose={onClose}
+      position="right"
+      title={formatGroupName('model', call.model, new Map())}
+      size={440}
+    >
       <Stack gap="md">
         <Group gap="sm">
           <OutcomeBadge call={call} />

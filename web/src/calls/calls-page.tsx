@@ -41,6 +41,9 @@ export function CallsPage() {
   const [open, setOpen] = useState<Call | null>(null)
   const focus = useReturnFocus()
   const keyNames = useKeyNames()
+  const isFiltered = [search.outcome, search.model, search.key, search.q].some(
+    (one) => one !== undefined,
+  )
 
   return (
     <Page
@@ -69,7 +72,12 @@ export function CallsPage() {
           {({ pages }) => {
             const shown = pages.flatMap((page) => page.calls)
             return shown.length === 0 && !calls.hasNextPage ? (
-              <Notice icon={IconListSearch} title={t('No calls match these filters')}>
+              <Notice
+                icon={IconListSearch}
+                title={
+                  isFiltered ? t('No calls match these filters') : t('No calls in this period')
+                }
+              >
                 {t('A call appears here when it ends.')}
               </Notice>
             ) : (

@@ -1,6 +1,6 @@
-import { type Icon, IconPlugConnectedX, IconRefresh } from '@tabler/icons-react'
+import { type Icon, IconLock, IconPlugConnectedX, IconRefresh } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
-import { ApiProblem, formatProblem } from '../api/problem.ts'
+import { ApiProblem, formatProblem, isClosedInView } from '../api/problem.ts'
 import { ActionButton } from '../conversations/parts/action-button.tsx'
 import { t } from '../language/text.ts'
 import classes from './notice.module.css'
@@ -28,8 +28,15 @@ export function Notice({ icon: Glyph, title, children, action, order = 2 }: Noti
   )
 }
 
-/** Error state with a retry button. */
+/** Error state with a retry button. A view of another account keeps private content closed. */
 export function Failure({ problem, retry }: { problem: unknown; retry?: () => void }) {
+  if (isClosedInView(problem))
+    return (
+      <p className={classes.closed}>
+        <IconLock size={16} aria-hidden />
+        {t('Private. Your view of this account doesn’t show it.')}
+      </p>
+    )
   const unreached = problem instanceof ApiProblem && problem.status === 0
   return (
     <div role="alert">

@@ -15,7 +15,7 @@ export function OfflineBar() {
       {!online && (
         <div className={classes.bar}>
           <IconWifiOff size={18} aria-hidden />
-          <span>{t('You’re offline. This page may be out of date, and changes will fail.')}</span>
+          <span>{t('You’re offline. Changes won’t be saved.')}</span>
         </div>
       )}
     </div>

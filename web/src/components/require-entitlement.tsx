@@ -67,7 +67,7 @@ export function RequireEntitlement({
   const Heading = page ? 'h1' : 'h2'
   const price = plan && computePrice(plan, 'monthly')
   return (
-    <section className={classes.offer}>
+    <section className={classes.offer} data-page={page || undefined}>
       <Heading>
         {plan ? t('{0} with {1}', what, plan.name) : t('{0} is not part of your plan', what)}
       </Heading>

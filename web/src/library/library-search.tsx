@@ -77,7 +77,7 @@ export function LibrarySearch() {
                     {t('Closest passages for “{0}”', q)}
                   </Text>
                   {results.map((chunk) => (
-                    <Passage key={chunk.id} chunk={chunk} />
+                    <Passage key={chunk.id} chunk={chunk} query={q} />
                   ))}
                 </Stack>
               )

@@ -44,11 +44,13 @@ export function Allowance() {
       )}
       {usage && (
         <>
-          <DayBars
-            days={fillDays(usage.groups, listDays(new Date(), DAYS)).map(
-              ({ requests }) => requests,
-            )}
-          />
+          {usage.totals.requests > 0 && (
+            <DayBars
+              days={fillDays(usage.groups, listDays(new Date(), DAYS)).map(
+                ({ requests }) => requests,
+              )}
+            />
+          )}
           <p className={classes.note}>
             {rich(
               '{0} in the last {1} days',

@@ -23,7 +23,7 @@ export function RecentConversations() {
           {({ id, title, updated_at }) => (
             <li key={id}>
               <Link to="/c/$id" params={{ id }} className={classes.row}>
-                <span dir="auto">{title}</span>
+                <span dir="auto">{title || t('New conversation')}</span>
                 <span>{formatAge(updated_at)}</span>
               </Link>
             </li>

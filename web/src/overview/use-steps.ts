@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import { isClosedInView } from '../api/problem.ts'
 import { keysQuery } from '../api/queries.ts'
 import type { Entitlement } from '../api/types.ts'
 import { hasPaidPlan } from '../billing/plans.ts'
@@ -28,6 +29,8 @@ export function useSteps(): Step[] | null {
     ({ isFetched, isFetching }) => isFetching && !isFetched,
   )
   if (isFirstLoad) return null
+  // A view of the account does not show what its user has done.
+  if (isClosedInView(conversations.error ?? files.error)) return []
 
   const steps: (Step & { needs?: Entitlement })[] = [
     {

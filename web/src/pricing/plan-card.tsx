@@ -34,7 +34,7 @@ export function PlanCard({
       data-featured={featured || undefined}
     >
       <Group justify="space-between" mih={28}>
-        <Title order={order} fz="h3">
+        <Title order={order} fz="h3" className={classes.name ?? ''}>
           {plan.name}
         </Title>
         {current && <Badge color="brass">{t('Your plan')}</Badge>}

@@ -46,10 +46,7 @@ export function RegisterPage() {
   return (
     <AuthPage
       title={t('Create your account')}
-      lead={t(
-        'Accounts are free, no card needed. Chat, documents and API keys are part of {0}.',
-        fullPlan,
-      )}
+      lead={t('Accounts are free, no card needed. API keys are part of {0}.', fullPlan)}
       footer={rich(
         'Already have an account? {0}',
         <TextLink to="/login" search={{ redirect }}>

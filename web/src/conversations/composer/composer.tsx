@@ -108,7 +108,11 @@ export function Composer({
         onFiles={attachments.add}
       />
       <div className={classes.tools}>
-        <IconButton label={t('Add files or pictures')} onClick={() => files.current?.click()}>
+        <IconButton
+          label={t('Add files or pictures')}
+          data-tip-align="start"
+          onClick={() => files.current?.click()}
+        >
           <IconPlus size={20} stroke={1.8} aria-hidden />
         </IconButton>
         <input

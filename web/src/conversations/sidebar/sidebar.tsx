@@ -1,7 +1,7 @@
 import { IconArchive, IconArrowLeft, IconSettings } from '@tabler/icons-react'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
-import { formatProblem } from '../../api/problem.ts'
+import { formatProblem, isClosedInView } from '../../api/problem.ts'
 import { t } from '../../language/text.ts'
 import { useUser } from '../../session/user.ts'
 import { groupByDay } from '../day-groups.ts'
@@ -69,10 +69,16 @@ function StoredList({ isArchive }: { isArchive: boolean }) {
   if (list.isError && all.length === 0)
     return (
       <p className={classes.empty} role="alert">
-        {formatProblem(list.error)}{' '}
-        <button type="button" className={classes.retry} onClick={() => void list.refetch()}>
-          {t('Try again')}
-        </button>
+        {isClosedInView(list.error) ? (
+          t('Private. Your view of this account doesn’t show it.')
+        ) : (
+          <>
+            {formatProblem(list.error)}{' '}
+            <button type="button" className={classes.retry} onClick={() => void list.refetch()}>
+              {t('Try again')}
+            </button>
+          </>
+        )}
       </p>
     )
   if (all.length === 0)
