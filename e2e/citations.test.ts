@@ -5,7 +5,7 @@ import type { Locator, Page } from 'playwright-core'
 import { buildPdf, drawLines } from '#rag/ingest/parsers/samples.ts'
 import { type Client, testApp } from '#testing/app.ts'
 import { assertAccessible, assertContrast, openBrowser, signInByForm, visit } from './browser.ts'
-import { ask, uploadDocument } from './conversation.ts'
+import { ask, uploadDocument, waitForCited } from './conversation.ts'
 
 const SENTENCE = 'The deposit for the east quay is 3,450 euros (100 % due at once).'
 const NOTE = 'The ferry to the island sails at nine in the morning.'
@@ -110,17 +110,15 @@ test('sources are listed, stepped through and shown as text', async (t) => {
   await page.getByRole('tooltip').getByText(NOTE).waitFor()
   await page.keyboard.press('Enter')
   const source = page.getByRole('complementary', { name: 'Source' })
-  const lit = source.locator('mark')
-  await lit.waitFor()
-  assert.equal(await lit.textContent(), NOTE)
-  assert.ok(await isInView(lit))
+  await source.getByRole('heading', { name: 'Boats' }).waitFor()
+  await waitForCited(page, NOTE)
   await page.keyboard.press('Escape')
 
   await page.getByRole('button', { name: /^\d+ sources?$/ }).click()
   const list = page.getByRole('list', { name: 'Sources' })
   await list.getByText(NOTE).waitFor()
   await list.getByRole('button', { name: /notes\.md/ }).click()
-  await lit.waitFor()
+  await waitForCited(page, NOTE)
   await assertAccessible(page, 'the list of sources')
 
   const [stored] = (await ada.get('/api/rag/documents')).body.filter(

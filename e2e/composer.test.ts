@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core'
 import { testApp } from '#testing/app.ts'
 import { mockVendor, says } from '#testing/mock-vendor.ts'
 import { assertAccessible, openBrowser, signInByForm, visit } from './browser.ts'
-import { ask, send, uploadDocument } from './conversation.ts'
+import { ask, send, uploadDocument, waitForCited } from './conversation.ts'
 
 /** One red pixel. */
 const PIXEL =
@@ -176,7 +176,7 @@ test('a conversation works with the keyboard alone', async (t) => {
   await page.getByRole('tooltip').getByText('3,450 euros').waitFor()
   await page.keyboard.press('Enter')
   const source = page.getByRole('complementary', { name: 'Source' })
-  await source.locator('mark').waitFor()
+  await waitForCited(page, '3,450 euros')
   assert.equal(await readFocused(page), 'Close source')
   await page.keyboard.press('Escape')
   await source.waitFor({ state: 'detached' })

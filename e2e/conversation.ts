@@ -40,3 +40,22 @@ export async function uploadDocument(
   const reply = await client.post(`${prefix}/ingest/file`, form)
   if (reply.status !== 200) throw new Error(reply.text)
 }
+
+/** Waits until a document with its form lights these words, in view. */
+export async function waitForCited(page: Page, words: string): Promise<void> {
+  for (let tries = 0; ; tries++) {
+    const cited = await page.evaluate<{ text: string; isInView: boolean }>(CITED)
+    if (cited.isInView && cited.text.includes(words)) return
+    if (tries >= 200) throw new Error(`“${words}” is not lit: ${JSON.stringify(cited)}`)
+    await page.waitForTimeout(50)
+  }
+}
+
+const CITED = `(() => {
+  const ranges = [...(CSS.highlights.get('cited') ?? [])]
+  const box = ranges[0]?.getBoundingClientRect()
+  return {
+    text: ranges.map(String).join(' '),
+    isInView: box !== undefined && box.height > 0 && box.top >= 0 && box.bottom <= innerHeight,
+  }
+})()`

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { buildPdf, drawLines } from '#rag/ingest/parsers/samples.ts'
 import { testApp } from '#testing/app.ts'
 import { assertAccessible, openBrowser, signInByForm, visit } from './browser.ts'
-import { uploadDocument } from './conversation.ts'
+import { uploadDocument, waitForCited } from './conversation.ts'
 
 const filler = (page: number) =>
   Array.from(
@@ -120,8 +120,7 @@ test('a passage links to its highlighted place in a PDF and in a text', async (t
     .first()
     .waitFor()
   await page.getByRole('main').getByRole('link', { name: 'notes.md' }).first().click()
-  await mark.waitFor()
-  assert.match((await mark.textContent()) ?? '', /sails at nine/)
+  await waitForCited(page, 'sails at nine')
   assert.equal(await page.evaluate('window.hacked'), undefined)
 
   // The file's address needs a token, because no cookie signs anybody in.

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { testApp } from '#testing/app.ts'
 import { assertAccessible, assertContrast, openBrowser, signInByForm, visit } from './browser.ts'
-import { uploadDocument } from './conversation.ts'
+import { uploadDocument, waitForCited } from './conversation.ts'
 
 const PHONE = { width: 390, height: 844 }
 
@@ -115,6 +115,8 @@ test('a file shows its text and starts a conversation about it, also on a phone'
     await page.getByText('The ferry sails at nine.').first().waitFor()
     await page.goto(`${app.url}/documents/${id}?chunk=0#sails%20at%20nine`)
     await page.waitForURL(`**/library/${id}?chunk=0#*`)
+    await waitForCited(page, 'sails at nine')
+    await page.getByText('Text', { exact: true }).click()
     await page.locator('mark', { hasText: 'sails at nine' }).waitFor()
   })
 

@@ -7,6 +7,9 @@ import { mockVendor, says } from '#testing/mock-vendor.ts'
 import { assertAccessible, openBrowser, signInByForm, visit } from './browser.ts'
 import { ask } from './conversation.ts'
 
+const PIXEL =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=='
+
 test('a temporary conversation is stored nowhere', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, { userApp: true, env: vendor.env.openai })
@@ -49,12 +52,19 @@ test('a user who keeps conversations in the browser loses them at sign-out', asy
   await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click()
 
   vendor.play(says('It is red.'))
+  const dot = { name: 'dot.png', mimeType: 'image/png', buffer: Buffer.from(PIXEL, 'base64') }
+  await page.locator('input[type=file]').setInputFiles(dot)
+  await page.getByRole('img', { name: 'dot.png' }).waitFor()
   await ask(page, 'Which colour?')
   await page.waitForURL('**/c/**')
   await page.getByText('Only in this browser').waitFor()
+  assert.doesNotMatch(await readStorage(page), new RegExp(PIXEL.slice(0, 40)))
+  await page.reload()
+  await page.getByRole('img', { name: 'Attached' }).waitFor()
   vendor.play(says('It is blue.'))
   await page.getByRole('button', { name: 'Answer again' }).click()
   await page.getByText('2/2').waitFor()
+  assert.ok(JSON.stringify(vendor.calls[0]?.body).includes(PIXEL), 'the vendor gets the picture')
   await page.reload()
   await page.getByRole('log').getByText('It is blue.').waitFor()
   await page.getByRole('button', { name: 'Previous answer' }).click()
@@ -67,6 +77,7 @@ test('a user who keeps conversations in the browser loses them at sign-out', asy
   await page.getByRole('menuitem', { name: 'Sign out' }).click()
   await page.getByRole('link', { name: 'Sign in' }).first().waitFor()
   assert.doesNotMatch(await readStorage(page), /colour/)
+  assert.equal(await page.evaluate('indexedDB.databases().then((all) => all.length)'), 0)
   assert.deepEqual(errors, [])
 })
 

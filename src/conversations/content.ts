@@ -25,11 +25,16 @@ export type ToolUse = {
   found?: number
 }
 
+/** The visible reasoning of an answer's model. `ms`: how long the model thought. */
+export type Reasoning = { text: string; ms: number }
+
 export type MessageContent = {
   parts: Part[]
   sources: Source[]
   citations: Citation[]
   tools: ToolUse[]
+  /** Null where the model showed none. */
+  reasoning: Reasoning | null
   /** The events of the answer's stream with their places, so that any node can continue it. */
   events?: { at: number; name: string; data?: unknown; count?: number }[]
   /** Why the answer failed; null for others. */
@@ -44,7 +49,7 @@ export type ConversationOptions = {
 }
 
 export function createContent(parts: Part[]): MessageContent {
-  return { parts, sources: [], citations: [], tools: [], problem: null }
+  return { parts, sources: [], citations: [], tools: [], reasoning: null, problem: null }
 }
 
 /** Returns the texts of a message, without images and documents. */

@@ -1,5 +1,6 @@
 /** SQL of messages. Every statement starts with the user, except the search for abandoned answers. */
 import './tables.ts'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { type Selectable, sql } from 'kysely'
 import type { Db } from '#platform/db/db.ts'
 import { databaseNow } from '#platform/db/time.ts'
@@ -30,9 +31,10 @@ const placeOf = ({ userId, conversationId, id }: MessageKey) => ({
 export function sealContent(
   { secrets }: Pick<Platform, 'secrets'>,
   key: MessageKey,
-  { parts, sources, citations, tools, events, problem }: MessageContent,
+  { parts, sources, citations, tools, reasoning, events, problem }: MessageContent,
 ): Uint8Array {
-  return sealJson(secrets, placeOf(key), { parts, sources, citations, tools, events, problem })
+  const content = { parts, sources, citations, tools, reasoning, events, problem }
+  return sealJson(secrets, placeOf(key), content)
 }
 
 export async function insertMessages(
@@ -43,7 +45,7 @@ export async function insertMessages(
 ): Promise<void> {
   if (messages.length === 0) return
   const updated_at = databaseNow(tx, deps.clock)
-  const rows = messages.map((message) => ({
+  const toRow = (message: Omit<Message, 'updated_at'>) => ({
     user_id: userId,
     conversation_id: conversationId,
     id: message.id,
@@ -55,13 +57,13 @@ export async function insertMessages(
     created_at: message.created_at,
     updated_at,
     parts_sealed: sealContent(deps, { userId, conversationId, id: message.id }, message),
-  }))
-  // PostgreSQL takes 65,535 values per statement.
-  for (let from = 0; from < rows.length; from += ROWS_PER_INSERT)
-    await tx
-      .insertInto('conversation_messages')
-      .values(rows.slice(from, from + ROWS_PER_INSERT))
-      .execute()
+  })
+  for (let from = 0; from < messages.length; from += ROWS_PER_INSERT) {
+    const rows = messages.slice(from, from + ROWS_PER_INSERT).map(toRow)
+    await tx.insertInto('conversation_messages').values(rows).execute()
+    // Sealing thousands of messages would delay other requests.
+    if (from + ROWS_PER_INSERT < messages.length) await yieldToEventLoop()
+  }
 }
 
 export function openMessage({ secrets }: Pick<Platform, 'secrets'>, row: Row): Message {
@@ -94,7 +96,8 @@ export function listNodes(db: Db, of: Omit<MessageKey, 'id'>): Promise<MessageNo
     .execute()
 }
 
-const ROWS_PER_INSERT = 500
+/** PostgreSQL takes 65,535 values per statement, and images make some rows large. */
+const ROWS_PER_INSERT = 100
 const IDS_PER_READ = 500
 
 /** Returns messages in the order of `ids`; unknown ids are left out. */

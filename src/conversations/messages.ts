@@ -179,7 +179,10 @@ export async function interruptAnswers(deps: StoreDeps, silentMs: number): Promi
   return count
 }
 
-/** Returns the messages from the first one to `id`; empty where the conversation has none such. */
+/** A model reads fewer earlier messages than this. */
+const BRANCH_MESSAGES_MAX = 1_000
+
+/** Returns the last messages up to `id`, oldest first; empty where the conversation has none such. */
 export async function readBranch(
   deps: Pick<StoreDeps, 'db' | 'secrets'>,
   userId: string,
@@ -191,7 +194,7 @@ export async function readBranch(
   return await readMessages(
     deps,
     of,
-    branch.map((node) => node.id),
+    branch.slice(-BRANCH_MESSAGES_MAX).map((node) => node.id),
   )
 }
 

@@ -118,6 +118,11 @@ export const Usage = Type.Object(
   { title: 'MessageUsage' },
 )
 
+export const Reasoning = Type.Object(
+  { text: Type.String(), ms: Type.Integer({ description: 'How long the model thought.' }) },
+  { title: 'MessageReasoning', description: 'What the model showed of its reasoning.' },
+)
+
 export const MessageSchema = Type.Object(
   {
     id: Type.String(),
@@ -136,6 +141,7 @@ export const MessageSchema = Type.Object(
     sources: Type.Array(JsonObject),
     citations: Type.Array(JsonObject),
     tools: Type.Array(JsonObject),
+    reasoning: Nullable(Reasoning),
     sibling_ids: Type.Array(Type.String(), {
       description: 'This message and the others with the same parent, oldest first.',
     }),

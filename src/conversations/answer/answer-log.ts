@@ -1,17 +1,19 @@
 /**
  * The log of an answer: its text so far, and the other events with their places in it. An
- * event's id is its position: the length of the text plus the number of other events up to it. So a
- * client can continue from any id, also on another node, which has only the row.
+ * event's id is its position: the length of the text and the reasoning plus the number of other
+ * events up to it. So a client can continue from any id, also on another node, which has only the
+ * row.
  */
 import { DONE } from '#platform/http/sse.ts'
 import type { Citation } from '#rag/answer/citations.ts'
-import type { MessageContent, Source, ToolUse } from '../content.ts'
+import type { MessageContent, Reasoning, Source, ToolUse } from '../content.ts'
 import { conversationProblem } from '../problems.ts'
 import type { Outcome } from '../tables.ts'
 
 /**
- * An event other than text. `at`: the length of the text before it. Sources and citations are stored
- * once, beside the events: their event has `count` instead of `data`.
+ * An event other than text. `at`: the length of the text before it. Sources, citations and the
+ * reasoning are stored once, beside the events: their event has `count`, how many of them it
+ * reaches, instead of `data`.
  */
 export type LoggedEvent = { at: number; name: string; data?: unknown; count?: number }
 
@@ -24,6 +26,9 @@ export class AnswerLog {
   #sources: readonly Source[] = []
   #citations: readonly Citation[] = []
   #tools: ToolUse[] = []
+  #reasoning: Reasoning = { text: '', ms: 0 }
+  /** Null while the model does not think. */
+  #thinkingSinceMs: number | null = null
   #problem: AnswerProblem | null = null
   #outcome: Outcome = 'running'
   #changed = Promise.withResolvers<void>()
@@ -37,6 +42,7 @@ export class AnswerLog {
     log.#sources = content.sources
     log.#citations = content.citations
     log.#tools = content.tools
+    log.#reasoning = content.reasoning ?? log.#reasoning
     log.#problem = content.problem ?? (outcome === 'interrupted' ? describeInterruption() : null)
     log.#outcome = outcome
     return log
@@ -68,6 +74,28 @@ export class AnswerLog {
 
   addEvent(name: string, data: unknown): void {
     this.#add({ name, data })
+  }
+
+  addReasoning(text: string): void {
+    if (text === '') return
+    const { text: before, ms } = this.#reasoning
+    const isNew = this.#thinkingSinceMs === null
+    this.#thinkingSinceMs ??= performance.now()
+    const all = isNew && before !== '' ? `${before}\n\n${text}` : before + text
+    this.#reasoning = { text: all, ms }
+    const last = this.#events.at(-1)
+    // Chunks become one event that grows.
+    if (last?.name === 'reasoning' && last.at === this.#text.length) this.#events.pop()
+    this.#add({ name: 'reasoning', count: all.length })
+  }
+
+  /** Ends the time that the model thinks, at its first other output. */
+  endReasoning(): void {
+    if (this.#thinkingSinceMs === null) return
+    const ms = Math.round(this.#reasoning.ms + performance.now() - this.#thinkingSinceMs)
+    this.#thinkingSinceMs = null
+    this.#reasoning = { ...this.#reasoning, ms }
+    this.addEvent('thought', { ms })
   }
 
   /** Logs a tool at its start and, with the number of results, at its end. */
@@ -108,6 +136,7 @@ export class AnswerLog {
       sources: [...this.#sources],
       citations: [...this.#citations],
       tools: [...this.#tools],
+      reasoning: this.#reasoning.text === '' ? null : this.#reasoning,
       problem,
       events: [...this.#events],
     }
@@ -117,19 +146,26 @@ export class AnswerLog {
   readAfter(position: number): { text: string; position: number } {
     let out = ''
     let behind = 0
-    const write = (from: number, to: number, before: number) => {
-      const start = Math.max(from, position - before)
-      if (start < to) out += encode(to + before, null, { token: this.#text.slice(start, to) })
-      behind = to + before
+    const write = (name: string | null, all: string, from: number, to: number) => {
+      const start = Math.max(from, from + position - behind)
+      behind += to - from
+      if (start < to) out += encode(behind, name, { token: all.slice(start, to) })
     }
     let at = 0
-    for (const [index, event] of this.#events.entries()) {
-      write(at, event.at, index)
+    let thought = 0
+    for (const event of this.#events) {
+      write(null, this.#text, at, event.at)
       at = event.at
-      behind = at + index + 1
-      if (behind > position) out += encode(behind, event.name, this.#readData(event))
+      if (event.name === 'reasoning') {
+        const { count = thought } = event
+        write(event.name, this.#reasoning.text, thought, count)
+        thought = count
+      } else {
+        behind++
+        if (behind > position) out += encode(behind, event.name, this.#readData(event))
+      }
     }
-    write(at, this.#text.length, this.#events.length)
+    write(null, this.#text, at, this.#text.length)
     return { text: out + this.#encodeEnd(), position: Math.max(position, behind) }
   }
 

@@ -7,7 +7,6 @@ import type { CallOrigin } from '#ai/call-origin.ts'
 import type { GatewayCall } from '#ai/chat-call.ts'
 import { withinMs } from '#ai/stream-encoder.ts'
 import type { ChatMessage, ToolCall } from '#ai/vendors/chat-request.ts'
-import type { FinishReason } from '#ai/vendors/chunk.ts'
 import type { Route } from '#models/catalogue.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import { type AnswerDeps, findMinScore, prepareAnswer, readContext } from '#rag/answer/answer.ts'
@@ -22,7 +21,7 @@ import { joinText } from '../content.ts'
 import type { MessageUsage } from '../tables.ts'
 import { hasAbility } from './abilities.ts'
 import type { AnswerLog } from './answer-log.ts'
-import { runRound, type Spending } from './model-round.ts'
+import { isIncomplete, runRound, type Spending } from './model-round.ts'
 import type { ModelSpeeds } from './model-speeds.ts'
 import { type BranchTurn, buildMessages } from './prompt.ts'
 import { toSource } from './sources.ts'
@@ -103,7 +102,6 @@ export class AnswerWriter {
       else await this.#writeAfterSearch(documents)
     } finally {
       this.#log.endTool()
-      this.#endCheck()
       if (this.#citations.length > 0) this.#log.setCitations(this.#citations)
       const title = this.#naming && (await withinMs(TITLE_MS, this.#naming))
       if (title !== null) this.#log.addEvent('title', { title })
@@ -184,7 +182,7 @@ export class AnswerWriter {
 
   /** For models without tools: searches for the question first, as `/api/rag/query` does. */
   async #writeAfterSearch({ conditions, isChosen }: DocumentScope): Promise<void> {
-    const { turns, modelName } = this.#terms
+    const { turns, modelName, instructions } = this.#terms
     const history = turns.slice(0, -1).map((turn) => ({ role: turn.role, content: joinText(turn) }))
     const question = joinText(turns.at(-1) ?? { parts: [] })
     const input = { query: question }
@@ -195,6 +193,7 @@ export class AnswerWriter {
       minScore: null,
       history,
       conditions,
+      instructions,
       model: modelName,
     })
     const { sources } = evidence
@@ -203,8 +202,6 @@ export class AnswerWriter {
     if (gatewayCall === null) return this.#writeAlone()
     this.#log.setSources(sources.map(toSource))
     const messages = [...(gatewayCall.request?.messages ?? [])]
-    if (this.#terms.instructions !== '')
-      messages.splice(1, 0, { role: 'system', content: this.#terms.instructions })
     // The same question, with its images.
     messages.splice(-1, 1, ...this.#buildMessages('').messages.slice(-1))
     await this.#callModel(
@@ -235,20 +232,27 @@ export class AnswerWriter {
         messages: [...request.messages],
         max_tokens: this.#answerTokens,
         temperature: temperature ?? usual,
+        wishes: { reasoning: true },
       },
       signal,
       origin,
     }
     this.#check = checks?.createCheck() ?? null
     let isFirst = true
-    const round = await runRound(this.#deps, call, this.#spending, (text) => {
+    const addText = (text: string) => {
       if (isFirst) this.#startParagraph()
       isFirst = false
+      this.#log.endReasoning()
       this.#naming ??= this.#terms.nameConversation?.() ?? null
       this.#log.addText(this.#check?.push(text) ?? text)
-    })
-    this.#endCheck()
-    return round
+    }
+    const addReasoning = (text: string) => this.#log.addReasoning(text)
+    try {
+      return await runRound(this.#deps, call, this.#spending, { addText, addReasoning })
+    } finally {
+      this.#log.endReasoning()
+      this.#endCheck()
+    }
   }
 
   /** Separates the text of a round from the text before a tool. */
@@ -294,8 +298,4 @@ function parseInput(json: string): Record<string, unknown> {
   } catch {
     return {}
   }
-}
-
-function isIncomplete(finish: FinishReason | null): finish is 'length' | 'content_filter' {
-  return finish === 'length' || finish === 'content_filter'
 }

@@ -185,3 +185,33 @@ test('a free account gets its first answer with a source after it has verified i
   assert.match(joinTokens(events), /^The deposit is three months of rent\. \[1\]/)
   assert.equal(events.at(-1)?.name, 'usage')
 })
+
+test('a failure after the question is stored ends the answer, and the next question is answered', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  const path = `/api/conversations/${await start(ada)}`
+  await ada.post(`${path}/messages`, { parts: text('Hello') })
+  const [question, answer] = (await ada.get(path)).body.messages
+  const readRow = app.platform.db
+    .selectFrom('conversation_messages')
+    .selectAll()
+    .where('id', '=', question.id)
+  const { parts_sealed } = await readRow.executeTakeFirstOrThrow()
+  const write = (parts: Uint8Array) =>
+    app.platform.db
+      .updateTable('conversation_messages')
+      .set({ parts_sealed: parts })
+      .where('id', '=', question.id)
+      .execute()
+  await write(parts_sealed.toReversed())
+  const ask = () => ada.post(`${path}/messages`, { parts: text('And now?'), parent_id: answer.id })
+  const failed = readEvents((await ask()).text)
+  assert.deepEqual(
+    failed.map(({ name }) => name),
+    ['message', 'error'],
+  )
+  await write(parts_sealed)
+  const stored = (await ada.get(path)).body.messages.at(-1)
+  assert.deepEqual([stored.outcome, stored.problem.code], ['failed', 'internal_error'])
+  assert.notEqual(joinTokens(readEvents((await ask()).text)), '')
+})

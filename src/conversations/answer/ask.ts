@@ -8,8 +8,7 @@ import { Problem } from '#platform/problem.ts'
 import type { RagDeps } from '#rag/deps.ts'
 import { type ConversationOptions, cutTitle, joinText, type Part } from '../content.ts'
 import { type Conversation, findConversation } from '../conversation-store.ts'
-import type { MessageKey } from '../message-store.ts'
-import { beginAnswer, readBranch, readMessage, setTitle } from '../messages.ts'
+import { type Begun, beginAnswer, readBranch, readMessage, setTitle } from '../messages.ts'
 import { conversationProblem } from '../problems.ts'
 import { requireVision } from './abilities.ts'
 import type { AnswerLog } from './answer-log.ts'
@@ -64,17 +63,15 @@ export async function ask(
 
   const place = { parentId, parts: question.parts, replaces, model: modelName }
   const begun = await beginAnswer(deps, userId, conversationId, place)
-  const { conversation, questionId, answerId } = begun
-  const key = { userId, conversationId, id: answerId }
-  const turns = await readBranch(deps, userId, conversationId, questionId)
+  const { conversation } = begun
   const isFirst = before.title === '' && conversation.title !== ''
   const terms = {
-    ...buildTerms(asker, { first, modelName, turns }, scope, conversation.settings),
+    ...buildTerms(asker, { first, modelName }, scope, conversation.settings),
     nameConversation: isFirst
       ? () => deps.answers.track(nameConversation(deps, asker.caller, conversation, parts))
       : null,
   }
-  return startAnswer(deps, key, questionId, terms)
+  return startAnswer(deps, begun, terms)
 }
 
 /** @throws Problem 400, 403, 503 for a model that the caller cannot use */
@@ -99,10 +96,10 @@ function findUsable(deps: AskDeps, caller: Caller, name: string | null): string 
 
 export function buildTerms(
   { caller, origin }: Asker,
-  chosen: Pick<AnswerTerms, 'first' | 'modelName' | 'turns'>,
+  chosen: Pick<AnswerTerms, 'first' | 'modelName'>,
   scope: Scope,
   { instructions, temperature, max_tokens }: ConversationOptions,
-): Omit<AnswerTerms, 'signal' | 'nameConversation'> {
+): Omit<AnswerTerms, 'signal' | 'turns' | 'nameConversation'> {
   return {
     caller,
     origin,
@@ -131,23 +128,28 @@ async function readQuestion(
   return (await readMessage(deps, { ...of, id: answer.parent_id }))?.parts ?? []
 }
 
+/** From here on, a failure is part of the stored answer. */
 function startAnswer(
   deps: AskDeps,
-  key: MessageKey,
-  questionId: string,
-  terms: Omit<AnswerTerms, 'signal'>,
+  { conversation: { id: conversationId }, questionId, answerId: id }: Begun,
+  terms: Omit<AnswerTerms, 'signal' | 'turns'>,
 ): AnswerLog {
   const { rag, speeds } = deps
+  const { userId } = terms.caller
   let writer: AnswerWriter | null = null
-  const log = deps.answers.start(key, {
-    requestId: terms.origin.requestId,
-    write(log, signal) {
-      writer = new AnswerWriter({ ...rag, speeds }, { ...terms, signal }, log)
-      return writer.write()
+  const log = deps.answers.start(
+    { userId, conversationId, id },
+    {
+      requestId: terms.origin.requestId,
+      async write(log, signal) {
+        const turns = await readBranch(deps, userId, conversationId, questionId)
+        writer = new AnswerWriter({ ...rag, speeds }, { ...terms, turns, signal }, log)
+        return writer.write()
+      },
+      summarize: () => writer?.summarize() ?? { model: null, usage: null },
     },
-    summarize: () => writer?.summarize() ?? { model: null, usage: null },
-  })
-  log.addEvent('message', { id: key.id, parent_id: questionId, question_id: questionId })
+  )
+  log.addEvent('message', { id, parent_id: questionId, question_id: questionId })
   return log
 }
 

@@ -1,8 +1,8 @@
 /** Decides which documents an answer may read, and collects the instructions of their collections. */
 import type { Caller, Entitlements } from '#platform/http/access-control.ts'
 import { Problem } from '#platform/problem.ts'
-import { listMemberIds } from '#rag/collections/collection-store.ts'
-import { listCollections, requireCollections } from '#rag/collections/collections.ts'
+import { findCollectionIds, listMemberIds } from '#rag/collections/collection-store.ts'
+import { readCollectionInstructions, requireCollections } from '#rag/collections/collections.ts'
 import { readDocumentId } from '#rag/documents/ids.ts'
 import { type Condition, onlyDocuments } from '#rag/search/filter.ts'
 import { findDocuments, type SearchDeps } from '#rag/search/search.ts'
@@ -46,20 +46,12 @@ export async function resolveScope(
 
   await requireCollections(db, userId, collections)
   const wanted = new Set(isChosen ? collections : usualCollections)
-  const used = wanted.size === 0 ? [] : await listCollections(db, userId)
-  const known = used.filter(({ id }) => wanted.has(id))
-  const members =
-    known.length === 0
-      ? []
-      : await listMemberIds(
-          db,
-          userId,
-          known.map(({ id }) => id),
-        )
+  const known = wanted.size === 0 ? [] : await findCollectionIds(db, userId, [...wanted])
+  const members = known.length === 0 ? [] : await listMemberIds(db, userId, known)
   const isLimited = isChosen || known.length > 0
   const conditions: Condition[] = isLimited ? [onlyDocuments([...ids, ...members])] : []
   const documents = await findDocuments(deps, userId, conditions)
-  const instructions = known.flatMap((one) => one.instructions || []).join('\n\n')
+  const instructions = await readCollectionInstructions(db, userId, known)
   if (documents.length === 0 && !isChosen) return { documents: null, instructions }
   return { documents: { conditions, isChosen }, instructions }
 }

@@ -15,21 +15,28 @@ export type Spending = {
   finish: FinishReason | null
 }
 
+export function isIncomplete(finish: FinishReason | null): finish is 'length' | 'content_filter' {
+  return finish === 'length' || finish === 'content_filter'
+}
+
 export type Round = {
   /** For the next round; has the tool calls. */
   message: ChatMessage
   calls: ToolCall[]
 }
 
+/** Receives the output of a call as it arrives. */
+export type RoundOutput = { addText(text: string): void; addReasoning(text: string): void }
+
 /**
- * Passes text to `onText` as it arrives, and adds the call to `spending`, also when it fails.
+ * Passes the output on as it arrives, and adds the call to `spending`, also when it fails.
  * @throws the errors of `stream`
  */
 export async function runRound(
   { gateway, speeds }: { gateway: Gateway; speeds: ModelSpeeds },
   call: GatewayCall,
   spending: Spending,
-  onText: (text: string) => void,
+  output: RoundOutput,
 ): Promise<Round> {
   const answer = await stream(gateway, call)
   spending.model = answer.model
@@ -39,7 +46,8 @@ export async function runRound(
     await answer.each((chunks) => {
       for (const chunk of chunks) {
         collected.add(chunk)
-        if (chunk.text !== '') onText(chunk.text)
+        if (chunk.reasoning !== '') output.addReasoning(chunk.reasoning)
+        if (chunk.text !== '') output.addText(chunk.text)
       }
     })
     spending.finish = answer.finish()

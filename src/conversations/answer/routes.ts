@@ -84,6 +84,14 @@ const EVENTS = {
       },
     ),
   ]),
+  reasoning: Type.Object(
+    { token: Type.String() },
+    { title: 'AnswerReasoning', description: 'Visible reasoning of the model.' },
+  ),
+  thought: Type.Object(
+    { ms: Type.Integer() },
+    { title: 'AnswerThought', description: 'How long the model has thought, after its reasoning.' },
+  ),
   tool: ToolEvent,
   sources: Type.Object({ sources: Type.Array(JsonObject, { description: 'All so far.' }) }),
   citations: Type.Object({ citations: Type.Array(JsonObject) }),

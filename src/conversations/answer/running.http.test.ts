@@ -299,7 +299,7 @@ test('an answer of a process that died is interrupted, and the conversation cont
   const { answerId } = await beginAnswer(app.platform, ada.userId, id, asked)
   const key = { userId: ada.userId, conversationId: id, id: answerId }
   const written = [{ type: 'text' as const, text: 'one two' }]
-  const none = { sources: [], citations: [], tools: [], problem: null }
+  const none = { sources: [], citations: [], tools: [], reasoning: null, problem: null }
   assert.equal(await saveAnswer(app.platform, key, { ...none, parts: written }), true)
   assert.equal((await ada.post(`${path}/messages`, question())).status, 409)
 

@@ -30,8 +30,8 @@ export async function prepareTemporary(
   requireVision(deps.rag.gateway, first, parts)
   const scopeTerms = { choice, parts, collections, usualCollections: [] }
   const scope = await resolveScope(readScopeDeps(deps), asker.caller, scopeTerms)
-  const chosen = { first, modelName: model, turns }
-  return { ...buildTerms(asker, chosen, scope, settings), nameConversation: null }
+  const chosen = { first, modelName: model }
+  return { ...buildTerms(asker, chosen, scope, settings), turns, nameConversation: null }
 }
 
 export async function sendTemporary(

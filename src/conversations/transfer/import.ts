@@ -6,7 +6,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { type Db, transaction } from '#platform/db/db.ts'
-import { JsonTooMany, parseJson } from '#platform/json.ts'
+import { JsonTooMany } from '#platform/json.ts'
 import {
   bumpRevision,
   insertConversation,
@@ -20,10 +20,10 @@ import { MessageTree } from '../tree.ts'
 import { readChatGpt } from './chatgpt.ts'
 import type { Imported, ImportedMessage, ImportRead, SkipReason } from './imported.ts'
 import { readOwnFormat } from './own-format.ts'
+import { parseConversation, TooManyMessages } from './parse.ts'
 import { type Slice, splitConversations } from './split.ts'
 
 const CONVERSATIONS_MAX = 1_000
-const CONVERSATION_BYTES_MAX = 8_000_000
 /** Of one user's stored messages. */
 const STORED_MEGABYTES_MAX = 500
 
@@ -60,7 +60,7 @@ async function importAll(deps: StoreDeps, userId: string, bytes: Buffer): Promis
   if (slices === null) throw conversationProblem('import_too_large', { max: CONVERSATIONS_MAX })
   const result: ImportResult = { imported: 0, skipped: [] }
   for (const slice of slices) {
-    const read = readConversation(bytes, slice, deps.clock.now())
+    const read = await readConversation(bytes, slice, deps.clock.now())
     const reason = 'skipped' in read ? read.skipped : await store(deps, userId, read)
     if (reason === null) result.imported++
     else result.skipped.push({ title: read.title, reason })
@@ -79,20 +79,20 @@ async function requireStorage(db: Db, userId: string, bytes: number): Promise<vo
     throw conversationProblem('conversation_storage_full', { max: STORED_MEGABYTES_MAX })
 }
 
-function readConversation(bytes: Buffer, { from, to }: Slice, now: string): ImportRead {
-  if (to - from > CONVERSATION_BYTES_MAX) return { title: '', skipped: 'too_long' }
-  let file: unknown
+async function readConversation(bytes: Buffer, slice: Slice, now: string): Promise<ImportRead> {
+  let members: Record<string, unknown>
   try {
-    file = parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(from, to)))
+    members = await parseConversation(bytes, slice, MESSAGES_MAX)
   } catch (error) {
-    return { title: '', skipped: error instanceof JsonTooMany ? 'too_long' : 'invalid' }
+    const isTooLong = error instanceof JsonTooMany || error instanceof TooManyMessages
+    return { title: '', skipped: isTooLong ? 'too_long' : 'invalid' }
   }
-  if (typeof file !== 'object' || file === null) return { title: '', skipped: 'invalid' }
-  const members = file as Record<string, unknown>
   const isChatGpt = typeof members.mapping === 'object' && members.mapping !== null
   const read = isChatGpt ? readChatGpt(members, now) : readOwnFormat(members, now)
   if ('skipped' in read) return read
-  const digest = createHash('sha256').update(bytes.subarray(from, to)).digest('base64url')
+  const digest = createHash('sha256')
+    .update(bytes.subarray(slice.from, slice.to))
+    .digest('base64url')
   return { ...read, sourceId: read.sourceId ?? digest }
 }
 

@@ -3,7 +3,14 @@ import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
 import { JsonObject, Nullable, OneOf } from '#platform/http/schema.ts'
 import { createContent, type MessageContent, type Part } from '../content.ts'
-import { CollectionIds, Options, Part as PartSchema, TEXT_MAX, Usage } from '../schemas.ts'
+import {
+  CollectionIds,
+  Options,
+  Part as PartSchema,
+  Reasoning,
+  TEXT_MAX,
+  Usage,
+} from '../schemas.ts'
 import {
   type ImportedMessage,
   type ImportRead,
@@ -121,6 +128,7 @@ function readContent(file: File, parts: Part[]): MessageContent {
     sources,
     citations: sources.length > 0 && Value.Check(Citations, file.citations) ? file.citations : [],
     tools: Value.Check(Tools, file.tools) ? file.tools : [],
+    reasoning: Value.Check(Reasoning, file.reasoning) ? file.reasoning : null,
     problem: Value.Check(ProblemView, file.problem) ? file.problem : null,
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Finds the conversations in the bytes of an import without parsing it: the elements of the array,
- * or of the member `conversations` of an object. One pass, without recursion.
+ * Finds values in the bytes of an import without parsing it: the conversations of a file, and the
+ * members of a conversation. One pass, without recursion.
  */
 import { invalid, malformedJson } from '#platform/problems.ts'
 
@@ -9,6 +9,14 @@ export type Slice = { from: number; to: number }
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a]
 const [BRACKET, BRACKET_END, BRACE, BRACE_END] = [0x5b, 0x5d, 0x7b, 0x7d]
 
+function parseName(text: string): string {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw malformedJson()
+  }
+}
+
 /**
  * Returns the place of each element; null where there are more than `countMax`.
  * @throws Problem 422
@@ -16,23 +24,36 @@ const [BRACKET, BRACKET_END, BRACE, BRACE_END] = [0x5b, 0x5d, 0x7b, 0x7d]
 export function splitConversations(bytes: Buffer, countMax: number): Slice[] | null {
   const start = skipSpace(bytes, 0)
   if (bytes[start] === BRACKET) return listElements(bytes, start, countMax)
-  if (bytes[start] !== BRACE) throw malformedJson()
-  let at = skipSpace(bytes, start + 1)
-  while (bytes[at] === QUOTE) {
-    const end = endOfString(bytes, at)
-    const name = bytes.toString('latin1', at + 1, end - 1)
-    at = skipSpace(bytes, end)
-    if (bytes[at] !== COLON) throw malformedJson()
-    at = skipSpace(bytes, at + 1)
-    if (name === 'conversations' && bytes[at] === BRACKET) return listElements(bytes, at, countMax)
-    at = skipSpace(bytes, endOfValue(bytes, at))
-    if (bytes[at] === COMMA) at = skipSpace(bytes, at + 1)
-  }
-  if (bytes[at] !== BRACE_END) throw malformedJson()
+  for (const { name, from } of listMembers(bytes, start))
+    if (name === 'conversations' && bytes[from] === BRACKET)
+      return listElements(bytes, from, countMax)
   throw invalid(['body', 'conversations'], 'Field required', 'missing')
 }
 
-function listElements(bytes: Buffer, bracket: number, countMax: number): Slice[] | null {
+/** Yields the members of the object that begins at `brace`. @throws Problem 422 */
+export function* listMembers(bytes: Buffer, brace: number): Generator<Slice & { name: string }> {
+  if (bytes[brace] !== BRACE) throw malformedJson()
+  let at = skipSpace(bytes, brace + 1)
+  while (bytes[at] === QUOTE) {
+    const end = endOfString(bytes, at)
+    const name = parseName(bytes.toString('utf8', at, end))
+    at = skipSpace(bytes, end)
+    if (bytes[at] !== COLON) throw malformedJson()
+    const from = skipSpace(bytes, at + 1)
+    const to = endOfValue(bytes, from)
+    yield { name, from, to }
+    at = skipSpace(bytes, to)
+    if (bytes[at] === COMMA) at = skipSpace(bytes, at + 1)
+  }
+  if (bytes[at] !== BRACE_END) throw malformedJson()
+}
+
+/**
+ * Returns the place of each element of the array that begins at `bracket`; null where there are
+ * more than `countMax`.
+ * @throws Problem 422
+ */
+export function listElements(bytes: Buffer, bracket: number, countMax: number): Slice[] | null {
   const slices: Slice[] = []
   let at = skipSpace(bytes, bracket + 1)
   if (bytes[at] === BRACKET_END) return slices

@@ -70,6 +70,35 @@ test('an export is imported into another account with all branches, once', async
   assert.equal((await eve.post(IMPORT, file.body)).body.imported, 1, 'a deleted one comes back')
 })
 
+test('a conversation of 10,000 messages is exported and imported, and a long one of ChatGPT', async (t) => {
+  const app = await testApp(t)
+  const [ada, eve] = [await app.as('ada', { tier: 'pro' }), await app.as('eve', { tier: 'pro' })]
+  const messages = Array.from({ length: 10_000 }, (_, at) => {
+    const role = at % 2 === 0 ? 'user' : 'assistant'
+    return { ...message(`m${at}`, at === 0 ? null : `m${at - 1}`, role, `${at}`), usage: USAGE }
+  })
+  await ada.post(IMPORT, { conversations: [{ id: 'long', title: 'Long', messages }] })
+  const file = await ada.get('/api/conversations/export')
+  const headers = { 'content-type': 'application/json' }
+  const copied = await eve.post(IMPORT, file.text, { headers })
+  assert.deepEqual(copied.body, { imported: 1, skipped: [] })
+  const copy = await readOnly(eve)
+  assert.deepEqual([copy.messages.length, copy.messages.at(-1).parts[0].text], [50, '9999'])
+  const stored = await app.platform.db
+    .selectFrom('conversation_messages')
+    .select((e) => [e.fn.countAll().as('all'), e.fn.count('parent_id').distinct().as('parents')])
+    .where('user_id', '=', eve.userId)
+    .executeTakeFirstOrThrow()
+  assert.deepEqual([Number(stored.all), Number(stored.parents)], [10_000, 9_999])
+
+  const nodes = messages
+    .slice(0, 4_000)
+    .map(({ id, parent_id, role }) => node(id, parent_id, role, [id]))
+  const mapping = Object.assign({}, ...nodes)
+  const chatgpt = { conversation_id: 'c', title: 'ChatGPT', current_node: 'm3999', mapping }
+  assert.equal((await ada.post(IMPORT, { conversations: [chatgpt] })).body.imported, 1)
+})
+
 test('the export streams branches of many conversations and no running answer', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
@@ -171,8 +200,8 @@ const hostile: [name: string, conversation: object, reason: string | null][] = [
     'too_long',
   ],
   [
-    'a conversation over the limit',
-    { messages: [message('a', null, 'user', 'x'.repeat(8_000_001))] },
+    'a message of too many values',
+    { messages: [{ ...message('a', null, 'user', 'x'), sources: Array(400_000).fill(0) }] },
     'too_long',
   ],
   [

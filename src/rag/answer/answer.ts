@@ -43,6 +43,8 @@ export type Question = {
   minScore: number | null
   history: Turn[]
   conditions: Condition[]
+  /** For the model, such as those of collections; empty: none. */
+  instructions: string
   /** A model's name, as under /v1; null: the default model. */
   model: string | null
 }
@@ -133,6 +135,7 @@ export async function prepareAnswer(
   const contextTokens = readContext(deps, first)
   const input: PromptInput = {
     question: question.question,
+    instructions: question.instructions,
     history: trimHistory(question.history, contextTokens),
     overview: overview && introduceOverview(overview),
   }

@@ -30,12 +30,18 @@ const MARKS = /\s*[[【]\s*\d{1,3}(?:\s*[,;]\s*\d{1,3})*\s*[\]】]/g
  */
 export type Introduction = { description: string; names: string[] }
 
-export type PromptInput = { question: string; history: Turn[]; overview: Introduction | null }
+export type PromptInput = {
+  question: string
+  /** Of the user, after those of the service; empty: none. */
+  instructions: string
+  history: Turn[]
+  overview: Introduction | null
+}
 
 /** Constant parts come first: vendors cache the beginnings of prompts. */
 export function buildPrompt(
   secrets: Pick<Secrets, 'hash'>,
-  { question, history, overview }: PromptInput,
+  { question, instructions, history, overview }: PromptInput,
   sources: Passage[],
   now: string,
 ): Message[] {
@@ -46,6 +52,7 @@ export function buildPrompt(
   const about = overview === null ? '' : `${overview.description}\n\n`
   return [
     { role: 'system', content: INSTRUCTION },
+    ...(instructions === '' ? [] : [{ role: 'system' as const, content: instructions }]),
     ...history,
     {
       role: 'user',
@@ -116,12 +123,13 @@ export function removeMarks(text: string): string {
 
 /** Returns the tokens left for sources in a model's context. */
 export function computeRoom(
-  { question, history, overview }: PromptInput,
+  { question, instructions, history, overview }: PromptInput,
   contextTokens: number,
   answerTokens: number,
 ): number {
   const texts = [
     question,
+    instructions,
     overview?.description ?? '',
     ...(overview?.names ?? []),
     ...history.map(({ content }) => content),

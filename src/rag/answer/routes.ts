@@ -10,7 +10,7 @@ import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { JsonObject, Nullable, OneOf } from '#platform/http/schema.ts'
 import { type EventStream, streamProblem } from '#platform/http/sse.ts'
-import { readCollectionScope } from '../collections/collections.ts'
+import { readCollectionInstructions, readCollectionScope } from '../collections/collections.ts'
 import { readDocumentId } from '../documents/ids.ts'
 import type { RagCall } from '../metering.ts'
 import { RAG } from '../mounts.ts'
@@ -200,7 +200,8 @@ export function answerRoutes(app: App, deps: AnswerDeps): void {
       }
       const { userId } = call.caller
       const scope = await readCollectionScope(deps.db, userId, body.collections)
-      const question = readQuestionBody(body, scope)
+      const instructions = await readCollectionInstructions(deps.db, userId, body.collections)
+      const question = readQuestionBody(body, scope, instructions)
       if (body.stream)
         return streamAnswer(deps, call, question, { reply, withSources: body.include_sources })
 
@@ -218,13 +219,18 @@ export function answerRoutes(app: App, deps: AnswerDeps): void {
   )
 }
 
-function readQuestionBody(body: Static<typeof QueryBody>, scope: Condition[]): Question {
+function readQuestionBody(
+  body: Static<typeof QueryBody>,
+  scope: Condition[],
+  instructions: string,
+): Question {
   return {
     question: body.question,
     topK: body.top_k,
     minScore: body.min_score,
     history: body.chat_history ?? [],
     conditions: [...parseFilter(body.filter ?? undefined), ...scope],
+    instructions,
     model: body.model ?? null,
   }
 }

@@ -1,6 +1,6 @@
 /**
  * Collections of a user's documents. A document may be in several; deleting a collection deletes no
- * document. Its instructions are for conversations that use it.
+ * document. Its instructions are for answers that use it.
  */
 import { randomUUID } from 'node:crypto'
 import { type Db, transaction } from '#platform/db/db.ts'
@@ -48,6 +48,17 @@ export async function readCollectionScope(
   const collections = await requireCollections(db, userId, ids)
   if (collections.length === 0) return []
   return [onlyDocuments(await listMemberIds(db, userId, collections))]
+}
+
+/** Returns the instructions of these collections, by name of the collection; unknown ids have none. */
+export async function readCollectionInstructions(
+  db: Db,
+  userId: string,
+  ids: readonly string[] | undefined,
+): Promise<string> {
+  if (ids === undefined || ids.length === 0) return ''
+  const all = await listCollections(db, userId)
+  return all.flatMap((one) => (ids.includes(one.id) ? one.instructions || [] : [])).join('\n\n')
 }
 
 /** @throws Problem 404 for an id that is not the user's collection */

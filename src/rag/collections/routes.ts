@@ -25,7 +25,7 @@ const Instructions = Nullable(
   Type.String({
     maxLength: 20_000,
     pattern: NO_NUL,
-    description: 'Instructions to the model in conversations that use the collection.',
+    description: 'Instructions to the model that answers from the collection.',
   }),
 )
 

@@ -14,6 +14,7 @@ import { Problem } from '#platform/problem.ts'
 import { answer } from '../answer/answer.ts'
 import {
   listCollections,
+  readCollectionInstructions,
   readCollectionScope,
   requireCollections,
 } from '../collections/collections.ts'
@@ -142,13 +143,15 @@ const TOOLS: Record<string, Tool<never, never>> = {
     writes: false,
     destroys: false,
     async call(deps, call, { question, top_k = TOP_K, filter, collections, model = null }) {
-      const scope = await readCollectionScope(deps.db, call.caller.userId, collections)
+      const { userId } = call.caller
+      const scope = await readCollectionScope(deps.db, userId, collections)
       const answered = await answer(deps, call, {
         question,
         topK: top_k,
         minScore: null,
         history: [],
         conditions: [...parseFilter(filter), ...scope],
+        instructions: await readCollectionInstructions(deps.db, userId, collections),
         model,
       })
       const sources = answered.sources.map((chunk) => buildPassage(deps, chunk))

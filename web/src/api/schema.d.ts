@@ -161,6 +161,16 @@ export type AnswerProblem = {
   detail: string
 }
 
+/** Visible reasoning of the model. */
+export type AnswerReasoning = {
+  token: string
+}
+
+/** How long the model has thought, after its reasoning. */
+export type AnswerThought = {
+  ms: number
+}
+
 export type AnswerUsage = {
   prompt_tokens: number
   completion_tokens: number
@@ -1094,6 +1104,7 @@ export type ConversationMessage = {
   sources: Array<JsonObject>
   citations: Array<JsonObject>
   tools: Array<JsonObject>
+  reasoning: MessageReasoning | null
   /** This message and the others with the same parent, oldest first. */
   sibling_ids: Array<string>
   created_at: string
@@ -1217,14 +1228,14 @@ export type CreateChatCompletionRequest = {
 export type CreateCollectionInLibraryRequest = {
   name: string
   colour?: CollectionColour
-  /** Instructions to the model in conversations that use the collection. */
+  /** Instructions to the model that answers from the collection. */
   instructions?: string | null
 }
 
 export type CreateCollectionRequest = {
   name: string
   colour?: CollectionColour
-  /** Instructions to the model in conversations that use the collection. */
+  /** Instructions to the model that answers from the collection. */
   instructions?: string | null
 }
 
@@ -2177,6 +2188,13 @@ export type MessagePart = {
   type: 'document'
   document_id: string
   name: string
+}
+
+/** What the model showed of its reasoning. */
+export type MessageReasoning = {
+  text: string
+  /** How long the model thought. */
+  ms: number
 }
 
 export type MessageUsage = {
@@ -3649,14 +3667,14 @@ export type UnknownPrice = {
 export type UpdateCollectionInLibraryRequest = {
   name?: string
   colour?: CollectionColour
-  /** Instructions to the model in conversations that use the collection. */
+  /** Instructions to the model that answers from the collection. */
   instructions?: string | null
 }
 
 export type UpdateCollectionRequest = {
   name?: string
   colour?: CollectionColour
-  /** Instructions to the model in conversations that use the collection. */
+  /** Instructions to the model that answers from the collection. */
   instructions?: string | null
 }
 

@@ -34,13 +34,19 @@ export function createBrowserList<T>(name: string, itemsMax: number): BrowserLis
   }
 }
 
-/** Deletes all lists of a user. */
+/** The name of the database of a user's pictures, which the lists refer to. */
+export function picturesDatabase(userId: string): string {
+  return `${PREFIX}pictures.${userId}`
+}
+
+/** Deletes all lists and pictures of a user. */
 export function deleteBrowserLists(userId: string): void {
   for (const key of Object.keys(localStorage)) {
     if (key.startsWith(PREFIX) && key.endsWith(`.${userId}`)) localStorage.removeItem(key)
   }
   cache.clear()
   notify()
+  indexedDB.deleteDatabase(picturesDatabase(userId))
 }
 
 function buildKey(name: string, userId: string): string {

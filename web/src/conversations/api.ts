@@ -47,6 +47,8 @@ export type Message = Omit<
   tools: ToolCall[]
 }
 
+export type Reasoning = NonNullable<Message['reasoning']>
+
 export type ListedConversation = ConversationListed
 
 export type Documents = 'auto' | 'off' | string[]

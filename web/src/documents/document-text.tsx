@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { t } from '../language/text.ts'
+import { FormattedText } from './formatted-text.tsx'
 import { findPassage, findQuote } from './lit.ts'
 import classes from './passage.module.css'
 
@@ -12,10 +13,12 @@ type DocumentTextProps = {
   passage: (Marked & { content: string }) | null
   /** A sentence of the passage, to mark instead of the whole passage. */
   quote: string
+  /** Null shows the plain text; the name of a file, its headings, lists and tables. */
+  formattedAs: string | null
 }
 
 /** Document text with a passage or sentence marked. */
-export function DocumentText({ documentId, passage, quote }: DocumentTextProps) {
+export function DocumentText({ documentId, passage, quote, formattedAs }: DocumentTextProps) {
   const id = passage?.id ?? documentId
   const text = useQuery({
     queryKey: ['documents', 'text', id],
@@ -26,7 +29,16 @@ export function DocumentText({ documentId, passage, quote }: DocumentTextProps) 
     <Loaded query={text} skeleton={<Skeleton h={600} />}>
       {({ text, next }) => (
         <>
-          <MarkedText text={text} passage={passage} quote={quote} />
+          {formattedAs === null ? (
+            <MarkedText text={text} passage={passage} quote={quote} />
+          ) : (
+            <FormattedText
+              name={formattedAs}
+              text={text}
+              passage={passage?.content ?? ''}
+              quote={quote}
+            />
+          )}
           {next !== null && (
             <Text c="dimmed" mt="md">
               {t('The document continues. This is the part with the passage.')}

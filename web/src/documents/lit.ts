@@ -1,14 +1,17 @@
 /**
  * Returns 1 for each character of a page that belongs to a passage. The parser changed white
  * space, hyphens and headings, so the comparison ignores them and marks common stretches.
+ * `context`: of several equal passages, the one in it is marked.
  */
-export function findHighlights(page: string, passage: string): Uint8Array {
+export function findHighlights(page: string, passage: string, context = ''): Uint8Array {
   const highlights = new Uint8Array(page.length)
   const passageText = normalizeText(passage).text
   const { text, places } = normalizeText(page)
   const length = Math.min(STRETCH, passageText.length, text.length)
   if (length === 0) return highlights
-  const whole = text.indexOf(passageText)
+  const around = text.indexOf(normalizeText(context).text.slice(0, CONTEXT))
+  const after = text.indexOf(passageText, Math.max(0, around))
+  const whole = after >= 0 ? after : text.indexOf(passageText)
   if (whole >= 0) {
     for (const place of places.slice(whole, whole + passageText.length)) highlights[place] = 1
     return highlights
@@ -28,6 +31,8 @@ export function findHighlights(page: string, passage: string): Uint8Array {
 
 /** Shortest stretch that is unlikely to match by chance. */
 const STRETCH = 20
+/** The beginning of a context that finds it. */
+const CONTEXT = 60
 
 /** Returns the text without white space and hyphens, and the original index of each character. */
 function normalizeText(text: string): { text: string; places: number[] } {
@@ -35,7 +40,7 @@ function normalizeText(text: string): { text: string; places: number[] } {
   const places: number[] = []
   for (let i = 0; i < text.length; i++) {
     const c = text[i] as string
-    if (/[\s\p{Pd}\u00ad|#*\p{Cc}]/u.test(c)) continue
+    if (/[\s\p{Pd}\u00ad|#*_`\\\p{Cc}]/u.test(c)) continue
     for (const part of c.normalize('NFKC').toLowerCase()) {
       plain += part
       for (let unit = 0; unit < part.length; unit++) places.push(i)

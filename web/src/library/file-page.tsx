@@ -11,6 +11,7 @@ import { Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
 import { saveFile } from '../components/save-file.ts'
 import { DocumentText } from '../documents/document-text.tsx'
+import { isFormatted } from '../documents/formatted-text.tsx'
 import { t } from '../language/text.ts'
 
 const route = getRouteApi('/app/library/$id')
@@ -67,17 +68,18 @@ export function FilePage() {
     >
       <Loaded query={stored} skeleton={<Skeleton h={800} />}>
         {({ document: { file }, passage }) => {
+          const shownName = file?.name ?? name
           const isPdf = file?.name.toLowerCase().endsWith('.pdf') === true
           return (
             <Stack>
               {passage?.heading && <Text c="dimmed">{passage.heading}</Text>}
-              {isPdf && (
+              {(isPdf || isFormatted(shownName)) && (
                 <div>
                   <Choice
                     label={t('Show')}
                     value={view}
                     choices={[
-                      { value: 'page', label: t('Pages') },
+                      { value: 'page', label: isPdf ? t('Pages') : t('Formatted') },
                       { value: 'text', label: t('Text') },
                     ]}
                     onChange={setView}
@@ -95,7 +97,12 @@ export function FilePage() {
                     />
                   </Suspense>
                 ) : (
-                  <DocumentText documentId={id} passage={passage} quote={quote} />
+                  <DocumentText
+                    documentId={id}
+                    passage={passage}
+                    quote={quote}
+                    formattedAs={view === 'page' && isFormatted(shownName) ? shownName : null}
+                  />
                 )}
               </Card>
             </Stack>

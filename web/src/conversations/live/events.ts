@@ -11,6 +11,8 @@ import type { AnswerProblem, Source, ToolCall, Usage } from '../api.ts'
 export type AnswerEvent =
   | { kind: 'message'; id: string; parentId: string | null; questionId: string | null }
   | { kind: 'token'; token: string }
+  | { kind: 'reasoning'; token: string }
+  | { kind: 'thought'; ms: number }
   | { kind: 'tool'; tool: ToolCall }
   | { kind: 'sources'; sources: Source[] }
   | { kind: 'citations'; citations: Citation[]; answer?: string }
@@ -67,6 +69,10 @@ export function parseEvent(event: string | undefined, data: string): AnswerEvent
         parentId: asText(value.parent_id),
         questionId: asText(value.question_id),
       }
+    case 'reasoning':
+      return typeof value.token === 'string' ? { kind: 'reasoning', token: value.token } : null
+    case 'thought':
+      return { kind: 'thought', ms: Number(value.ms) || 0 }
     case 'tool':
       return { kind: 'tool', tool: value as ToolCall }
     case 'sources':

@@ -1,6 +1,6 @@
 import { ApiProblem, formatProblem } from '../../api/problem.ts'
 import type { Citation } from '../../api/types.ts'
-import type { AnswerProblem, Outcome, Part, Source, ToolCall, Usage } from '../api.ts'
+import type { AnswerProblem, Outcome, Part, Reasoning, Source, ToolCall, Usage } from '../api.ts'
 import { type AnswerEvent, readEvents } from './events.ts'
 
 /** An answer in progress as the page shows it. Each change is a new object. */
@@ -14,6 +14,8 @@ export type LiveState = {
   /** The question that was sent with this answer; null for another answer to an old one. */
   question: Part[] | null
   text: string
+  reasoning: Reasoning | null
+  isThinking: boolean
   tools: ToolCall[]
   sources: Source[]
   citations: Citation[]
@@ -57,6 +59,8 @@ export class LiveAnswer {
       questionId: null,
       answerId: null,
       text: '',
+      reasoning: null,
+      isThinking: false,
       tools: [],
       sources: [],
       citations: [],
@@ -114,7 +118,7 @@ export class LiveAnswer {
   }
 
   #take(event: AnswerEvent): void {
-    const { text, tools, answerId, questionId } = this.#state
+    const { text, reasoning, tools, answerId, questionId } = this.#state
     switch (event.kind) {
       case 'token':
         this.#set({ text: text + event.token })
@@ -124,7 +128,20 @@ export class LiveAnswer {
           answerId: answerId ?? event.id,
           questionId: questionId ?? event.questionId,
           text: '',
+          reasoning: null,
           tools: [],
+        })
+        break
+      case 'reasoning':
+        this.#set({
+          reasoning: { text: (reasoning?.text ?? '') + event.token, ms: reasoning?.ms ?? 0 },
+          isThinking: true,
+        })
+        break
+      case 'thought':
+        this.#set({
+          reasoning: reasoning && { ...reasoning, ms: event.ms },
+          isThinking: false,
         })
         break
       case 'tool':

@@ -48,6 +48,7 @@ export function createAnswer(state: LiveState): Message {
     sources: state.sources,
     citations: state.citations,
     tools: state.tools,
+    reasoning: state.reasoning,
   }
 }
 
@@ -63,6 +64,7 @@ function createMessage(id: string, role: Message['role'], parent_id: string | nu
     sources: [],
     citations: [],
     tools: [],
+    reasoning: null,
     sibling_ids: [id],
     created_at: new Date().toISOString(),
   }

@@ -4,6 +4,7 @@ import { useSyncExternalStore } from 'react'
 import { createBrowserList } from '../../components/browser-list.ts'
 import { t } from '../../language/text.ts'
 import type { Part } from '../api.ts'
+import { getPictures, readReference, usePictures } from './pictures.ts'
 import type { LocalMessage } from './tree.ts'
 
 export type LocalConversation = {
@@ -23,12 +24,20 @@ export type LocalStore = {
 
 const browserList = createBrowserList<LocalConversation>('kept-here', 60)
 
-/** In this browser, until sign-out. Pictures are too large for it and are dropped. */
+/** In this browser, until sign-out. */
 export const inBrowser: LocalStore = {
-  use: browserList.use,
-  read: browserList.read,
-  update: (userId, change) =>
-    browserList.update(userId, (stored) => change(stored).map(dropPictures)),
+  use: (userId) => fillPictures(browserList.use(userId), usePictures(userId)),
+  read: (userId) => fillPictures(browserList.read(userId), getPictures(userId)),
+  update(userId, change) {
+    const pictures = getPictures(userId)
+    browserList.update(userId, (stored) => {
+      const kept = change(stored).map((one) =>
+        mapPictures(one, (part) => keepPicture(pictures, part)),
+      )
+      pictures.keepOnly(new Set(kept.flatMap(listReferences)))
+      return kept
+    })
+  },
 }
 
 /** Until the page is left. */
@@ -83,14 +92,45 @@ export function buildTitle(parts: Part[]): string {
     : text || t('New conversation')
 }
 
-function dropPictures(conversation: LocalConversation): LocalConversation {
+type Picture = Extract<Part, { type: 'image' }>
+
+/** A conversation without pictures stays the same object. */
+function mapPictures(
+  conversation: LocalConversation,
+  map: (picture: Picture) => Part,
+): LocalConversation {
   if (!conversation.messages.some(({ parts }) => parts.some(({ type }) => type === 'image')))
     return conversation
   const messages = conversation.messages.map((message) => ({
     ...message,
-    parts: message.parts.map(
-      (part): Part => (part.type === 'image' ? { type: 'text', text: '(picture)' } : part),
-    ),
+    parts: message.parts.map((part) => (part.type === 'image' ? map(part) : part)),
   }))
   return { ...conversation, messages }
+}
+
+function keepPicture(pictures: ReturnType<typeof getPictures>, part: Picture): Part {
+  return readReference(part) === null ? pictures.keep(part) : part
+}
+
+function listReferences({ messages }: LocalConversation): string[] {
+  return messages.flatMap(({ parts }) =>
+    parts.flatMap((part) => (part.type === 'image' ? (readReference(part) ?? []) : [])),
+  )
+}
+
+/** React compares by identity: the same list with the same pictures is the same object. */
+const filled = new WeakMap<LocalConversation[], { version: number; list: LocalConversation[] }>()
+
+function fillPictures(
+  stored: LocalConversation[],
+  pictures: ReturnType<typeof getPictures>,
+): LocalConversation[] {
+  const { version } = pictures
+  const known = filled.get(stored)
+  if (known?.version === version) return known.list
+  const list = stored.map((one) =>
+    mapPictures(one, (part) => pictures.find(part) ?? { type: 'text', text: t('(picture)') }),
+  )
+  filled.set(stored, { version, list })
+  return list
 }

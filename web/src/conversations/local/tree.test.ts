@@ -13,6 +13,7 @@ const message = (id: string, parent_id: string | null): LocalMessage => ({
   sources: [],
   citations: [],
   tools: [],
+  reasoning: null,
   created_at: '',
 })
 // Two answers to `q1`; the second continues.

@@ -121,6 +121,7 @@ function createMessage(
     sources: [],
     citations: [],
     tools: [],
+    reasoning: null,
     created_at: new Date().toISOString(),
   }
 }

@@ -5,6 +5,7 @@ import { ApiProblem } from '../../api/problem.ts'
 import type { Quote } from '../../api/types.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { DocumentText } from '../../documents/document-text.tsx'
+import { isFormatted } from '../../documents/formatted-text.tsx'
 import { t } from '../../language/text.ts'
 import type { Source } from '../api.ts'
 import { nameSource } from '../live/turns.ts'
@@ -16,7 +17,7 @@ const PdfView = lazy(() =>
 
 type SourceBodyProps = { source: Source; quote: Quote | null }
 
-/** The original at the cited sentence: the page of a PDF, or the text of any other document. */
+/** The original at the cited sentence: the page of a PDF, or the text of another document with its form. */
 export function SourceBody({ source, quote }: SourceBodyProps) {
   const passageId = source.chunk_ids[0] ?? source.document_id
   const stored = useQuery({
@@ -51,12 +52,14 @@ export function SourceBody({ source, quote }: SourceBodyProps) {
             />
           )
         }
+        const shownName = file?.name ?? source.name
         const passage = span === undefined || content === null ? null : { ...span, content }
         return (
           <DocumentText
             documentId={source.document_id}
             passage={passage}
             quote={quote?.text ?? ''}
+            formattedAs={isFormatted(shownName) ? shownName : null}
           />
         )
       }}

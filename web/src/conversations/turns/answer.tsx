@@ -11,6 +11,7 @@ import { AnswerContext, type AnswerSources } from './answer-context.ts'
 import { AnswerFooter } from './answer-footer.tsx'
 import { renderCitation } from './citation-mark.tsx'
 import { EndingNote } from './ending-note.tsx'
+import { Reasoning } from './reasoning.tsx'
 import { SourceList } from './source-list.tsx'
 import { ToolLines } from './tool-lines.tsx'
 
@@ -44,12 +45,16 @@ export const Answer = memo(function Answer({
   const [showsSources, setShowsSources] = useState(false)
   const text = readText(answer)
   const isWriting = answer.outcome === 'running'
+  const isThinking = state?.isThinking === true
   const sources = useAnswerSources(answer, text, actions.onOpenSource)
   return (
     <article className={classes.answer} data-message={answer.id} aria-busy={isWriting}>
       <h2 className="visually-hidden">{t('Answer')}</h2>
+      {answer.reasoning && (
+        <Reasoning reasoning={answer.reasoning} isThinking={isWriting && isThinking} />
+      )}
       <ToolLines tools={answer.tools} isWriting={isWriting} />
-      {isWriting && text === '' && <Waiting />}
+      {isWriting && text === '' && !isThinking && <Waiting />}
       {text !== '' && (
         <div className={classes.text}>
           <AnswerContext value={sources}>
