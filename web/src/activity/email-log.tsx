@@ -84,7 +84,7 @@ export function EmailLog() {
 
 function EmailTable({ emails }: { emails: readonly LoggedEmail[] }) {
   return (
-    <ScrollX label={t('All emails')}>
+    <ScrollX label={t('Emails')}>
       <Table highlightOnHover>
         <Table.Thead>
           <Table.Tr>
