@@ -17,7 +17,7 @@ export type Price = {
 export function computePrice(plan: Plan, period: Period): Price {
   const currency = (plan.currency ?? 'usd').toUpperCase()
   const month = plan.price ?? null
-  if (isFree(plan)) return { amount: 0, currency, per: 'forever', priceId: null, saving: null }
+  if (isFree(plan)) return { amount: 0, currency, per: t('forever'), priceId: null, saving: null }
 
   // A plan without a monthly price shows its yearly price for both periods.
   if (plan.price_yearly && (period === 'yearly' || !plan.price_monthly)) {
