@@ -62,6 +62,22 @@ test('the app works on a bad connection and describes plans and search correctly
     await page.getByText('No API keys yet').waitFor()
   })
 
+  await t.test('the offline bar covers neither the composer nor the account menu', async () => {
+    await page.goto(`${base}/home`)
+    const composer = page.getByRole('textbox', { name: 'Message' })
+    await composer.waitFor()
+    await context.setOffline(true)
+    const bar = page.getByText('You’re offline.')
+    await bar.waitFor()
+    const top = (await bar.boundingBox())?.y ?? 0
+    for (const one of [composer, page.getByRole('navigation').getByText('Ada').last()]) {
+      const box = await one.boundingBox()
+      assert.ok(box && box.y + box.height <= top, `ends at ${box && box.y + box.height} of ${top}`)
+    }
+    await context.setOffline(false)
+    await bar.waitFor({ state: 'detached' })
+  })
+
   await t.test('data that failed offline loads when the browser is online', async () => {
     await page.goto(`${base}/billing`)
     await page.getByText('Free plan').or(page.getByText('Pro plan')).first().waitFor()

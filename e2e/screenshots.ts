@@ -17,10 +17,23 @@ type Shot = {
   isShop?: boolean
   /** The link that opens the page, where its address has an id. */
   open?: string
+  /** Afterwards, the button of a source, whose sentence is then lit. */
+  source?: RegExp
   isDark?: boolean
 }
 
 const SHOTS: readonly Shot[] = [
+  {
+    name: 'home-conversation',
+    as: 'ada',
+    path: '/home',
+    open: 'What does the lease say',
+    source: /^Source \d/,
+  },
+  { name: 'home-library', as: 'ada', path: '/library?q=deposit' },
+  { name: 'home-overview', as: 'ada', path: '/dashboard' },
+  { name: 'build-overview', as: 'ada', path: '/build', isDark: true },
+  { name: 'build-calls', as: 'ada', path: '/calls' },
   { name: 'run-today', as: 'root', path: '/run/today' },
   { name: 'run-customer', as: 'root', path: '/customers?q=allen', open: 'Frances Allen' },
   { name: 'run-money', as: 'root', path: '/run/money?days=365&interval=month', isDark: true },
@@ -55,6 +68,10 @@ async function take(browser: Browser, shot: Shot): Promise<void> {
   if (shot.open) await page.getByRole('link', { name: shot.open }).first().click()
   await page.getByRole('heading', { level: 1 }).first().waitFor()
   await page.locator('html:not(:has([aria-busy=true]))').waitFor({ state: 'attached' })
+  if (shot.source) {
+    await page.getByRole('button', { name: shot.source }).first().click()
+    await page.locator('[data-lit]').first().waitFor()
+  }
   await page.waitForLoadState('networkidle')
   const picture = await captureWebp(page)
   writeFileSync(join(FOLDER, `${shot.name}.webp`), picture)

@@ -147,13 +147,15 @@ export class Customers {
   /** Asks the questions in one conversation, each after the answer to the one before. */
   async ask(email: string, questions: readonly string[]): Promise<void> {
     const { id } = await this.#post(email, '/api/conversations', {}, [201])
+    let parent_id: string | null = null
     for (const text of questions) {
       const { text: events } = await call('POST', `${this.#api}/api/conversations/${id}/messages`, {
         ...this.#asCustomer(email),
-        json: { parts: [{ type: 'text', text }] },
+        json: { parent_id, parts: [{ type: 'text', text }] },
       })
       if (!events.includes('data: [DONE]'))
         throw new Error(`an answer to ${email} is incomplete: ${events.slice(-300)}`)
+      parent_id = /^event: message\ndata: \{"id":"([^"]+)"/m.exec(events)?.[1] ?? null
     }
   }
 

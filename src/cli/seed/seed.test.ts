@@ -140,6 +140,12 @@ test(
     })) {
       assert.equal(await rows(table as SeededTable), count, table)
     }
+    const beginnings = await db
+      .selectFrom('conversation_messages')
+      .select('conversation_id')
+      .where('parent_id', 'is', null)
+      .execute()
+    assert.equal(beginnings.length, 18, 'each conversation is one thread')
     const [failed, ...others] = await app.platform.jobs.dead()
     assert.match(failed?.last_error ?? '', /domain of the address does not exist/)
     assert.deepEqual(others, [])

@@ -110,7 +110,10 @@ export const CONVERSATIONS: readonly (readonly string[])[] = [
   ['How much does the large lathe cost per day?'],
   ['When does the lease begin, and may we renew it?', 'Who is the landlord?'],
   ['How soon is the money of a returned parcel paid back?'],
-  ['What happens to the deposit when we leave the workshop?', 'Who repairs the windows?'],
+  [
+    'What does the lease say about the deposit, and who repairs the windows?',
+    'What interest do we owe for late rent?',
+  ],
 ]
 
 /** `reply`: the operator's answer on the next day; missing: the message is still open. */

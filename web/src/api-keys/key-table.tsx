@@ -106,7 +106,7 @@ export function KeyTable({ keys }: { keys: ApiKey[] }) {
       {toEdit && (
         <EditKey
           apiKey={toEdit}
-          isLive={readKeyState(toEdit) === 'Active'}
+          isLive={readKeyState(toEdit) === 'active'}
           onClose={() => close(setToEdit)}
         />
       )}
@@ -130,16 +130,20 @@ export function KeyTable({ keys }: { keys: ApiKey[] }) {
   )
 }
 
-const COLORS = { Revoked: 'gray', Expired: 'red', Active: 'pine' } as const
+const STATES = {
+  revoked: { name: t('Revoked'), color: 'gray' },
+  expired: { name: t('Expired'), color: 'red' },
+  active: { name: t('Active'), color: 'pine' },
+} as const
 
 function KeyState({ apiKey }: { apiKey: ApiKey }) {
-  const state = readKeyState(apiKey)
-  return <Badge color={COLORS[state]}>{state}</Badge>
+  const { name, color } = STATES[readKeyState(apiKey)]
+  return <Badge color={color}>{name}</Badge>
 }
 
-function readKeyState({ is_active, expires_at }: ApiKey): keyof typeof COLORS {
-  if (!is_active) return 'Revoked'
-  return expires_at && Date.parse(expires_at) <= Date.now() ? 'Expired' : 'Active'
+function readKeyState({ is_active, expires_at }: ApiKey): keyof typeof STATES {
+  if (!is_active) return 'revoked'
+  return expires_at && Date.parse(expires_at) <= Date.now() ? 'expired' : 'active'
 }
 
 function KeyLimits({ apiKey }: { apiKey: ApiKey }) {

@@ -65,7 +65,9 @@ function InvoiceRow({ invoice }: { invoice: Invoice }) {
       </Table.Td>
       <Table.Td visibleFrom="sm">{description}</Table.Td>
       <Table.Td>
-        <Badge color={color}>{name}</Badge>
+        <Badge color={color} miw="max-content">
+          {name}
+        </Badge>
       </Table.Td>
       <Table.Td ta="right">{formatMoney(invoice.total, invoice.currency)}</Table.Td>
       <Table.Td ta="right">
