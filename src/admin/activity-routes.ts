@@ -148,6 +148,11 @@ function collectUserIds({ actor_id, subject }: Static<typeof AuditEntryView>): s
   return [actor_id, named].filter((id) => id !== null)
 }
 
+const About = Type.Optional(OneOf('emails', 'others'))
+
+const chooseKinds = (about: 'emails' | 'others' | undefined) =>
+  about && { kinds: MAIL_JOBS, isWithout: about === 'others' }
+
 function jobRoutes(app: App, { db, clock, jobs }: Needs): void {
   app.get(
     '/api/admin/jobs',
@@ -157,9 +162,7 @@ function jobRoutes(app: App, { db, clock, jobs }: Needs): void {
         tags,
         summary: 'Count waiting jobs, and list failed jobs and those that are due next',
         description: '`about` selects the jobs that only send an email, or all others.',
-        querystring: Type.Object({
-          about: Type.Optional(OneOf('emails', 'others')),
-        }),
+        querystring: Type.Object({ about: About }),
         response: {
           200: Type.Object({
             queued: Type.Integer({ description: 'All waiting and running jobs' }),
@@ -171,13 +174,42 @@ function jobRoutes(app: App, { db, clock, jobs }: Needs): void {
       config: { access: 'superuser' },
     },
     async ({ query: { about } }) => {
-      const asked = about && { kinds: MAIL_JOBS, isWithout: about === 'others' }
+      const asked = chooseKinds(about)
       const [{ queued }, dead, waiting] = await Promise.all([
         jobs.counts(),
         jobs.dead(asked),
         jobs.waiting(asked),
       ])
       return { queued, dead: dead.map(viewJob), waiting: waiting.map(viewJob) }
+    },
+  )
+
+  app.post(
+    '/api/admin/jobs/retry',
+    {
+      schema: {
+        operationId: 'retryFailedJobs',
+        tags,
+        summary: 'Retry all failed jobs now',
+        description: '`about` selects the jobs that only send an email, or all others.',
+        body: Type.Object({ about: About }),
+        response: { 200: Type.Object({ retried: Type.Integer() }) },
+      },
+      config: { access: 'superuser' },
+    },
+    async (request) => {
+      const retried = await jobs.retryAll(chooseKinds(request.body.about))
+      const actorId = requireCaller(request).userId
+      if (retried > 0)
+        await transaction(db, (tx) =>
+          recordAudit(tx, {
+            actorId,
+            action: 'jobs.retried',
+            data: { jobs: retried },
+            at: clock.now(),
+          }),
+        )
+      return { retried }
     },
   )
 

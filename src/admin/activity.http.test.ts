@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { DAY_MS, HOUR_MS, plus } from '#platform/clock.ts'
-import { testApp } from '#testing/app.ts'
+import { PASSWORD, testApp } from '#testing/app.ts'
+import { startMailServer } from '#testing/mail-server.ts'
 
 const NOBODY = '0190a6a8-0000-7000-8000-000000000000'
 
@@ -99,6 +100,108 @@ test('emails that failed show their address and subject, and no link', async (t)
     [['other', null]],
   )
   assert.doesNotMatch(emails.text + others.text, /secret/)
+})
+
+test('emails are logged with the words of the mail server, until their account is deleted', async (t) => {
+  let isFull = true
+  const server = await startMailServer({ manners: () => (isFull ? 'not now' : 'yes') })
+  t.after(() => server.stop())
+  const app = await testApp(t, { env: { SMTP_URL: server.url } })
+  const root = await app.as('root', { superuser: true })
+  const ada = await app.as('ada')
+  const list = async (query: string) => {
+    const { status, text, body } = await root.get(`/api/admin/emails?${query}`)
+    assert.equal(status, 200, text)
+    return body
+  }
+  const ofAda = async () => (await list(`user_id=${ada.userId}`)).emails
+  const [waiting] = await ofAda()
+  assert.match(waiting.subject, /verify your email address/)
+  assert.deepEqual(
+    [waiting.state, waiting.user_id, waiting.address, waiting.error, waiting.sent_at],
+    ['waiting', ada.userId, ada.email, null, null],
+  )
+  await app.settle()
+  const [failed] = (await list('state=failed')).emails
+  assert.equal(failed.state, 'failed')
+  assert.match(failed.error, /450 try again later/)
+
+  isFull = false
+  app.clock.advance(2_000)
+  await app.settle()
+  const [sent] = await ofAda()
+  assert.deepEqual([sent.id, sent.state, sent.error], [waiting.id, 'sent', null])
+  assert.ok(sent.sent_at > sent.created_at)
+  assert.deepEqual((await list('state=failed')).emails, [])
+
+  await ada.post('/api/auth/forgot-password', { email: ada.email })
+  await app.store('POST', '/api/contact', { body: { ...MESSAGE, email: 'guest@example.com' } })
+  await app.settle()
+  const pages = [await list('limit=2')]
+  for (let page = pages[0]; page.next_cursor !== null; page = pages.at(-1))
+    pages.push(await list(`limit=2&cursor=${page.next_cursor}`))
+  const all = pages.flatMap(({ emails }) => emails)
+  assert.deepEqual(
+    all.map(({ address }: { address: string }) => address).sort(),
+    [app.config.mail.supportEmail, 'guest@example.com', ada.email, ada.email, root.email].sort(),
+  )
+  assert.doesNotMatch(JSON.stringify(all), /token=/)
+  const guest = all.find(({ address }: { address: string }) => address === 'guest@example.com')
+  assert.equal(guest.user_id, null)
+
+  const events = (await root.get(`/api/admin/users/${ada.userId}/events?about=account`)).body.events
+  assert.deepEqual(
+    events
+      .filter(({ kind }: Named) => kind === 'email')
+      .map(({ email, status }: { email: object; status: string }) => [email, status]),
+    [
+      [{ address: ada.email, subject: 'Reset your password' }, 'sent'],
+      [{ address: ada.email, subject: sent.subject }, 'sent'],
+    ],
+  )
+
+  assert.equal((await ada.delete('/api/users/me', { password: PASSWORD })).status, 200)
+  await app.settle()
+  assert.ok(server.to.includes(ada.email))
+  assert.deepEqual(await ofAda(), [])
+  assert.doesNotMatch(JSON.stringify(await list('limit=100')), /ada@/)
+  assert.equal((await (await app.as('eve')).get('/api/admin/emails')).status, 403)
+})
+
+const MESSAGE = {
+  name: 'Guest',
+  subject: 'support',
+  message: 'Where do I find my invoices, please?',
+}
+
+test('all failed jobs of one kind are retried at once, with one entry in the audit log', async (t) => {
+  const app = await testApp(t)
+  const { db, jobs } = app.platform
+  const root = await app.as('root', { superuser: true })
+  let isBroken = true
+  jobs.handle(
+    'test.broken',
+    async () => {
+      if (isBroken) throw new Error('broken')
+    },
+    { delaysMs: [] },
+  )
+  for (let job = 0; job < 3; job++) await jobs.enqueue(db, 'test.broken', {})
+  await app.settle()
+  const retry = async (about: string) =>
+    (await root.post('/api/admin/jobs/retry', { about })).body.retried
+  assert.equal(await retry('emails'), 0)
+  assert.equal((await jobs.counts()).dead, 3)
+
+  isBroken = false
+  assert.equal(await retry('others'), 3)
+  await app.settle()
+  assert.equal((await jobs.counts()).dead, 0)
+  const { entries } = (await root.get('/api/admin/audit?action=jobs.retried')).body
+  assert.deepEqual(
+    entries.map(({ data, actor_id }: { data: object; actor_id: string }) => [data, actor_id]),
+    [[{ jobs: 3 }, root.userId]],
+  )
 })
 
 test('received events are listed in pages, those that are not handled with their job', async (t) => {

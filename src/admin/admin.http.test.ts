@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { DAY_MS } from '#platform/clock.ts'
 import { PASSWORD, testApp } from '#testing/app.ts'
 
 test('every admin route rejects callers who are not signed in or not superusers', async (t) => {
@@ -143,6 +144,38 @@ test('a tier override holds until null removes it', async (t) => {
   )
   const lifted = await root.patch(`/api/admin/users/${ada.userId}`, { subscription_tier: null })
   assert.deepEqual([lifted.body.subscription_tier, lifted.body.tier_override], ['free', null])
+})
+
+test('a tier override with an end ends by itself, unless it was changed before', async (t) => {
+  const app = await testApp(t)
+  const root = await app.as('root', { superuser: true })
+  const ada = await app.as('ada')
+  const change = (body: object) => root.patch(`/api/admin/users/${ada.userId}`, body)
+  const inDays = (days: number) => new Date(app.clock.ms() + days * DAY_MS).toISOString()
+  const readTiers = async () => {
+    const columns = ['subscription_tier', 'tier_override', 'tier_override_until'] as const
+    const users = app.platform.db.selectFrom('users').select(columns).where('id', '=', ada.userId)
+    return Object.values(await users.executeTakeFirstOrThrow())
+  }
+  for (const body of [
+    { subscription_tier_until: inDays(1) },
+    { subscription_tier: null, subscription_tier_until: inDays(1) },
+    { subscription_tier: 'pro', subscription_tier_until: inDays(-1) },
+  ])
+    assert.equal((await change(body)).status, 422, JSON.stringify(body))
+
+  const until = inDays(3)
+  const set = await change({ subscription_tier: 'pro', subscription_tier_until: until })
+  assert.deepEqual([set.body.tier_override, set.body.tier_override_until], ['pro', until])
+  const end = inDays(5)
+  const later = await change({ subscription_tier: 'pro', subscription_tier_until: end })
+  assert.equal(later.body.tier_override_until, end)
+  app.clock.advance(4 * DAY_MS)
+  await app.settle()
+  assert.deepEqual(await readTiers(), ['pro', 'pro', end])
+  app.clock.advance(DAY_MS)
+  await app.settle()
+  assert.deepEqual(await readTiers(), ['free', null, null])
 })
 
 test('changing a user returns the changed user', async (t) => {

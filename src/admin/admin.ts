@@ -20,6 +20,7 @@ import { adminCustomerRoutes } from './customer-routes.ts'
 import { emailDeadJobs } from './dead-jobs.ts'
 import { adminDiscountRoutes } from './discount-routes.ts'
 import { adminDisputeRoutes } from './dispute-routes.ts'
+import { adminEmailRoutes } from './email-routes.ts'
 import { adminHealthRoutes } from './health-routes.ts'
 import { adminInboxRoutes } from './inbox-routes.ts'
 import { adminMetricRoutes } from './metric-routes.ts'
@@ -69,6 +70,7 @@ export function createAdmin(
     async routes(app) {
       adminRoutes(app, { ...platform, identity })
       adminActivityRoutes(app, platform)
+      adminEmailRoutes(app, platform)
       adminCustomerRoutes(app, { ...platform, identity, billing })
       adminPlanRoutes(app, platform, billing)
       adminUsageRoutes(app, platform)

@@ -53,7 +53,8 @@ export function adminBrandRoutes(
       requireSound(request.body)
       const brand = new PreviewBrand(deps.config.brand.defaultName, request.body)
       const config = { ...deps.config, brand }
-      const to = { email: requireCaller(request).email, full_name: null, locale: null }
+      const { userId: id, email: address } = requireCaller(request)
+      const to = { id, email: address, full_name: null, locale: null }
       const email = registrationEmail(config, { to, token: 'preview' })
       return {
         name: brand.name,

@@ -1,8 +1,9 @@
-/** The timeline of a customer, newest first: money, purchases, account and failed calls. */
+/** The timeline of a customer, newest first: money, purchases, account, emails and failed calls. */
 import { type Static, Type } from 'typebox'
 import { listAboutUser } from '#audit/entries.ts'
 import { listMoneyEvents } from '#billing/money/customer.ts'
 import { findEmails } from '#identity/admin/administration.ts'
+import { listEmailsBefore } from '#mail/email-log.ts'
 import { DAY_MS, type Instant, plus } from '#platform/clock.ts'
 import { Instant as InstantType, JsonObject, Nullable, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -13,18 +14,20 @@ import { computeLowestId } from '#usage/ids.ts'
 export const CustomerEvent = Type.Object(
   {
     at: InstantType,
-    kind: OneOf('payment', 'refund', 'dispute', 'invoice', 'purchase', 'call', 'audit'),
+    kind: OneOf('payment', 'refund', 'dispute', 'invoice', 'purchase', 'call', 'audit', 'email'),
     id: Type.String(),
     amount_cents: Nullable(Type.Integer({ description: 'In minor units of the currency' })),
     currency: Nullable(Type.String()),
     tier: Nullable(Type.String()),
     status: Nullable(
-      Type.String({ description: 'Of a refund, a dispute, an invoice or a purchase; of a call' }),
+      Type.String({
+        description: 'Of a refund, a dispute, an invoice, a purchase or an email; of a call',
+      }),
     ),
     detail: Nullable(
       Type.String({
         description:
-          'The number of an invoice, the reason of a refund or a dispute, the error code of a call',
+          'The number of an invoice, the reason of a refund or a dispute, the error code of a call, the words of the mail server about a failed email',
       }),
     ),
     model: Nullable(Type.String()),
@@ -35,6 +38,9 @@ export const CustomerEvent = Type.Object(
     ),
     subject_email: Nullable(Type.String({ description: 'The other account that it was done to' })),
     data: Nullable(JsonObject),
+    email: Nullable(
+      Type.Object({ address: Type.String(), subject: Type.String() }, { title: 'EmailToCustomer' }),
+    ),
   },
   { title: 'CustomerEvent' },
 )
@@ -68,7 +74,9 @@ export async function listCustomerEvents(
     ...(includes('money')
       ? [readMoney(deps, userId, before), readPurchases(deps, userId, before)]
       : []),
-    ...(includes('account') ? [readAccount(deps, userId, before)] : []),
+    ...(includes('account')
+      ? [readAccount(deps, userId, before), readEmails(deps, userId, before)]
+      : []),
     ...(includes('calls') ? [readFailedCalls(deps, userId, before)] : []),
   ])
   const all = parts.flat()
@@ -137,6 +145,23 @@ async function readAccount({ db }: Deps, userId: string, before: Instant): Promi
   ]
 }
 
+async function readEmails({ db }: Deps, userId: string, before: Instant): Promise<Part[]> {
+  const rows = await listEmailsBefore(db, userId, { before, limit: PART_MAX })
+  return [
+    limited(
+      rows.map(({ id, created_at, state, error, address, subject }) => ({
+        ...EMPTY,
+        id,
+        at: created_at,
+        kind: 'email' as const,
+        status: state,
+        detail: error,
+        email: { address, subject },
+      })),
+    ),
+  ]
+}
+
 async function readFailedCalls(
   { db, clock }: Deps,
   userId: string,
@@ -184,4 +209,5 @@ const EMPTY = {
   actor_email: null,
   subject_email: null,
   data: null,
+  email: null,
 }

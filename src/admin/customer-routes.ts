@@ -92,7 +92,8 @@ export function adminCustomerRoutes(app: App, deps: Needs): void {
       schema: {
         operationId: 'listCustomerEvents',
         tags,
-        summary: 'List a user’s payments, purchases, account events and failed calls, newest first',
+        summary:
+          'List a user’s payments, purchases, account events, emails and failed calls, newest first',
         params,
         querystring: Type.Object({
           about: Type.Optional(OneOf(...ABOUT)),

@@ -24,6 +24,7 @@ export const ListedUser = Type.Object(
     subscription_status: UserView.properties.subscription_status,
     subscription_tier: Type.String(),
     tier_override: Nullable(Type.String()),
+    tier_override_until: Nullable(Instant),
     created_at: Instant,
     last_login_at: Nullable(Instant),
   },

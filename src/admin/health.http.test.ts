@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { checkBackups } from '#checks/backups.ts'
+import { saveBackup } from '#platform/backups.ts'
+import { DAY_MS, HOUR_MS, plus } from '#platform/clock.ts'
 import { version } from '#platform/version.ts'
 import { testApp } from '#testing/app.ts'
 
@@ -22,6 +25,26 @@ test('health names what works, what is played and what is off, for superusers on
   assert.equal(body.version, version)
   assert.equal(body.last_event_at, null)
   assert.ok(body.free_bytes > 0)
+})
+
+test('health knows the newest backup, and fails when it is older than eight days', async (t) => {
+  const app = await testApp(t)
+  const { db, clock } = app.platform
+  const check = async () => {
+    const { mark, says } = await checkBackups(async () => app.platform)
+    return [mark, says]
+  }
+  const root = await app.as('root', { superuser: true })
+  const { components } = (await root.get('/api/admin/health')).body
+  const shown = components.find(({ name }: Component) => name === 'Backup')
+  assert.deepEqual([shown.area, shown.state], ['storage', 'off'])
+
+  await saveBackup(db, { place: '/mnt/old', made_at: plus(clock.now(), -DAY_MS) })
+  await saveBackup(db, { place: '/mnt/backups', made_at: plus(clock.now(), -20 * DAY_MS) })
+  await saveBackup(db, { place: '/mnt/backups', made_at: plus(clock.now(), -HOUR_MS) })
+  assert.deepEqual(await check(), ['ok', 'the newest is 1 h old, in /mnt/backups'])
+  app.clock.advance(9 * DAY_MS)
+  assert.deepEqual(await check(), ['wrong', 'the newest is 9 days old, in /mnt/backups'])
 })
 
 test('health lists faults first, and reuses a result for a moment', async (t) => {

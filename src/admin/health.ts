@@ -1,5 +1,6 @@
 /** Runs the checks that superusers read under Run, Health. */
 import { type Static, Type } from 'typebox'
+import { checkBackups } from '#checks/backups.ts'
 import { checkBilling } from '#checks/billing.ts'
 import { checkEmbedder } from '#checks/embedder.ts'
 import { checkJobs } from '#checks/jobs.ts'
@@ -73,6 +74,7 @@ export async function readHealth(deps: HealthDeps): Promise<HealthReport> {
     readiness.freeBytes(),
     findLastEvent(db),
     name('storage', checkOriginals(config, open)),
+    name('storage', checkBackups(open)),
     name('database', checkRedis(config, open)),
     name('jobs', checkJobs(open)),
     name('billing', checkBilling(config, open)),

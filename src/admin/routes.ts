@@ -7,7 +7,7 @@ import { requireFreshSignIn } from '#identity/sign-in/step-up.ts'
 import { UserView, userView } from '#identity/users.ts'
 import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
-import { Instant, Message, Named, OneOf, Uuid } from '#platform/http/schema.ts'
+import { Instant, InstantInput, Message, Named, OneOf, Uuid } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import { ListedUser } from './customers.ts'
 
@@ -18,6 +18,7 @@ const ChangedUser = Type.Object(
   {
     ...UserView.properties,
     tier_override: ListedUser.properties.tier_override,
+    tier_override_until: ListedUser.properties.tier_override_until,
     last_login_at: ListedUser.properties.last_login_at,
   },
   { title: 'ChangedUser' },
@@ -121,6 +122,11 @@ export function adminRoutes(app: App, { config, db, clock, identity }: Needs): v
           is_verified: Type.Optional(Type.Boolean()),
           is_superuser: Type.Optional(Type.Boolean()),
           subscription_tier: Type.Optional(Type.Union([Tier, Type.Null()])),
+          subscription_tier_until: Type.Optional(
+            Type.Union([InstantInput, Type.Null()], {
+              description: 'When the override ends by itself; only with a tier',
+            }),
+          ),
         }),
         response: { 200: ChangedUser },
       },
@@ -133,6 +139,7 @@ export function adminRoutes(app: App, { config, db, clock, identity }: Needs): v
       return {
         ...userView(config.catalogue, user),
         tier_override: user.tier_override,
+        tier_override_until: user.tier_override_until,
         last_login_at: user.last_login_at,
       }
     },

@@ -166,7 +166,7 @@ test('a preview shows the shop and an email under a brand that is not saved', as
 
 test('emails show a logo that mail clients can show, and otherwise the name', async (t) => {
   const { app } = await openShop(t)
-  const to = { email: 'a@b.c', full_name: null, locale: null }
+  const to = { id: null, email: 'a@b.c', full_name: null, locale: null }
   const compose = () => signInCodeEmail(app.config, { to, code: '12345678' })
   const address = (kind: string) => `src="${app.config.urls.base}/brand/${kind}?v=`
   await saveBrand(app, { ...ZEBRA, logo: { light: PNG, square: SVG } })

@@ -58,7 +58,7 @@ test('no other file composes emails, so that each has a German version', () => {
     (path) =>
       /(?<!\.test)\.ts$/.test(path) &&
       !path.startsWith('testing/') &&
-      /\b(compose(Operator)?Email(To)?|notifyOperator)\(/.test(
+      /\b(compose(Operator)?Email(To(User)?)?|notifyOperator)\(/.test(
         readFileSync(join(source, path), 'utf8'),
       ),
   )

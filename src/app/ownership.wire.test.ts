@@ -267,6 +267,12 @@ const ASKED_ONCE: Record<string, Asked> = {
     owner: 'root',
     query: (id) => `?user_id=${id}`,
   },
+  'GET /api/admin/emails user_id': {
+    thing: 'user',
+    status: 403,
+    owner: 'root',
+    query: (id) => `?user_id=${id}`,
+  },
   'POST /api/admin/jobs/:id/retry id': { thing: 'job', status: 403, owner: 'root' },
   'DELETE /api/admin/jobs/:id id': { thing: 'otherJob', status: 403, owner: 'root' },
   'DELETE /api/admin/discounts/:id id': { thing: 'discount', status: 403, owner: 'root' },

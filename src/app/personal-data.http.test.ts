@@ -49,6 +49,7 @@ test('the full export holds what every room holds of a person, and nothing of an
   }
   assert.ok(list(files, 'purchases').length > 0)
   assert.ok(list(files, 'usage').length > 0)
+  assert.ok(list(files, 'emails').length > 3)
   assert.ok(list(files, 'subscription_changes').length > 0)
   assert.ok(list(files, 'security_events').length > 3)
   for (const other of [

@@ -86,6 +86,7 @@ const BOUNDED: Record<string, string> = {
     'migrations',
     'secrets',
     'write_probe',
+    'backups',
     'billing_cursors',
     'audit_heads',
     'rag_originals_folder',

@@ -28,6 +28,7 @@ const WHOLE: Record<string, string> = {
     'operator_notices',
     'billing_cursors',
     'write_probe',
+    'backups',
     'rag_originals_folder',
   ]),
   ...of('small tables of the operator', ['migrations', 'usage_nodes', 'archive_checksums']),

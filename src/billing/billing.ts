@@ -19,6 +19,7 @@ import {
   listCancellations,
 } from './cancellations.ts'
 import { type ChangePreview, type ChangeRequest, changePlan, previewChange } from './change.ts'
+import { emailChangeConfirmation } from './change-confirmation.ts'
 import { listCustomers } from './customers.ts'
 import { type Deal, listDeals } from './deals.ts'
 import type { BillingDeps } from './deps.ts'
@@ -80,6 +81,8 @@ export type Billing = Room & {
   /** Previews and makes a change of a user's plan; see `change.ts`. */
   previewChange: (userId: string, priceId: string) => Promise<ChangePreview>
   changePlan: (userId: string, change: ChangeRequest) => Promise<void>
+  /** Emails a customer the checkout of a change that their bank must confirm. */
+  emailChangeConfirmation: (userId: string, priceId: string) => Promise<void>
   /** Reads everything from the processor; returns null when billing is not configured. */
   sync: () => Promise<Reconciled | null>
   /** Enqueues the same as a job in the transaction. */
@@ -199,6 +202,8 @@ export function createBilling(
     refundPayment: (id, amountCents) => refundPayment(reconciler, id, amountCents),
     previewChange: (userId, priceId) => withTimeout(previewChange(deps, userId, priceId)),
     changePlan: (userId, change) => withTimeout(changePlan(deps, userId, change)),
+    emailChangeConfirmation: (userId, priceId) =>
+      withTimeout(emailChangeConfirmation(deps, userId, priceId)),
     async enqueueSync(tx) {
       requireProcessor(client)
       await enqueueSync(deps, tx)

@@ -143,6 +143,31 @@ suite('a bank that asks its customer to confirm', () => {
     assert.equal(data.length, 1)
   })
 
+  test('a change by the operator that needs a confirmation is emailed to the customer as a checkout', async () => {
+    const rita = await store.as('rita')
+    await answer(await shop.pay(await open(rita), ASKS_ALWAYS), 'complete')
+    const root = await store.as('root', { superuser: true })
+    const plan = `/api/admin/users/${rita.userId}/plan`
+    const { body } = await root.post(`${plan}/preview`, { price_id: PRICES.enterprise })
+    const change = { price_id: PRICES.enterprise, proration_at: body.proration_at }
+    const sent = await root.post(plan, change)
+    assert.deepEqual([sent.status, sent.body.is_to_confirm], [200, true], sent.text)
+    await store.settle()
+    assert.deepEqual(await state(rita), ['active', 'pro', 'active', null])
+    const [entry] = (await root.get(`/api/admin/audit?user_id=${rita.userId}`)).body.entries
+    assert.equal(entry.action, 'plan.confirmation-sent')
+
+    store.clock.advance(60_000)
+    const email = (await store.mail(rita.email)).find(({ subject }) =>
+      /^Confirm your change/.test(subject),
+    )
+    const [, url = ''] = /Confirm and pay:\n(\S+)/.exec(email?.text ?? '') ?? []
+    await answer(await shop.pay(url, ASKS_ALWAYS), 'complete')
+    await store.settle()
+    await store.app.service.billing.sync()
+    assert.deepEqual(await state(rita), ['active', 'enterprise', 'active', null])
+  })
+
   const pending = async (client: Client) => (await view(client)).pending_checkout
 
   test('shows a second checkout, confirms it separately from the plan’s debt, and replaces the plan', async () => {

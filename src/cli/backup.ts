@@ -1,11 +1,13 @@
 /**
  * Backs up a running service: a snapshot of its database, its stored files, and the products.
  * Excludes the settings, in particular SECRET_KEY, without which a sealed backup cannot be opened.
+ * Records its time in the running database, for the page Health.
  */
 import { Readable } from 'node:stream'
 import type { Config } from '#config/config.ts'
+import { saveBackup } from '#platform/backups.ts'
 import { version } from '#platform/version.ts'
-import { storeDatabase } from './backups/database.ts'
+import { storeDatabase, withDatabase } from './backups/database.ts'
 import { storeFiles } from './backups/files.ts'
 import { describeMissing, describeSize, MANIFEST, type Manifest } from './backups/manifest.ts'
 import { openPlace, parsePlace } from './backups/place.ts'
@@ -15,7 +17,8 @@ import { explainLockedRoot } from './db-copy/root-key.ts'
 export async function run(args: string[], { config, print }: Context): Promise<number> {
   const { address } = parsePlace(args, 'backup')
   const madeAt = new Date().toISOString()
-  const place = openPlace(address, config).openFolder(madeAt.replaceAll(':', '-'))
+  const backups = openPlace(address, config)
+  const place = backups.openFolder(madeAt.replaceAll(':', '-'))
   const store = (kind: 'data' | 'originals' | 'products') => storeFiles(place, kind, config, print)
 
   // Spool files come first: a record that moves to the database meanwhile is then in both. Uploaded
@@ -30,9 +33,15 @@ export async function run(args: string[], { config, print }: Context): Promise<n
 
   print(`${place.address}: ${describeSize(manifest)}`)
   for (const line of listRemarks(config, manifest)) print(line)
-  if (manifest.missing_originals.length === 0) return 0
-  print(`✖ ${describeMissing(manifest)}`)
-  return 1
+  if (manifest.missing_originals.length > 0) {
+    print(`✖ ${describeMissing(manifest)}`)
+    return 1
+  }
+  // The backup is complete without its row.
+  await withDatabase(config, (db) =>
+    saveBackup(db, { place: backups.address, made_at: madeAt }),
+  ).catch((error: Error) => print(`Health does not show this backup: ${error.message}`))
+  return 0
 }
 
 function listRemarks(config: Config, { sealed_root }: Manifest): string[] {

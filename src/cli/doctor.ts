@@ -2,6 +2,7 @@
 // setting does not prove that the part works.
 import { createServer } from 'node:net'
 import { agedRows } from '#app/retention.ts'
+import { checkBackups } from '#checks/backups.ts'
 import { checkBilling } from '#checks/billing.ts'
 import { checkEmbedder } from '#checks/embedder.ts'
 import { checkJobs } from '#checks/jobs.ts'
@@ -28,6 +29,7 @@ export async function run(_args: string[], { config, platform, print }: Context)
     await checkOriginals(config, platform),
     await checkRedis(config, platform),
     await checkJobs(platform),
+    await checkBackups(platform),
     await port(config, 'API', config.http.port),
     await port(config, 'Storefront', config.http.storefrontPort),
     ...(await checkBilling(config, platform, reportDisagreements)),

@@ -17,6 +17,7 @@ import { accountRoutes } from './account/routes.ts'
 import { changeUser, signOutUser, type UserChanges } from './admin/administration.ts'
 import { setupRoutes } from './admin/setup-routes.ts'
 import { ensureSuperuser, type SuperuserNotice } from './admin/superuser.ts'
+import { handleOverrideEnds } from './admin/tier-override.ts'
 import type { IdentityNeeds, LiveSession } from './deps.ts'
 import { notifyAllowance } from './notify-owner.ts'
 import { createProviders } from './oauth/providers.ts'
@@ -26,14 +27,10 @@ import { handleReset } from './passwords/password-reset.ts'
 import { passwordRoutes } from './passwords/routes.ts'
 import { identityProblem } from './problems.ts'
 import { secondFactorRoutes } from './second-factors/routes.ts'
-import {
-  type AccountView,
-  endView,
-  handleExpiredViews,
-  startView,
-} from './sessions/account-views.ts'
+import { type AccountView, handleExpiredViews, startView } from './sessions/account-views.ts'
 import { type Authenticator, createAuthenticator } from './sessions/authenticate.ts'
 import { createKeyring } from './sessions/keyring.ts'
+import { endView } from './sessions/open-views.ts'
 import { sessionRoutes } from './sessions/routes.ts'
 import { listSessions, type SessionRef } from './sessions/sessions.ts'
 import { type Credentials, checkCredentials } from './sign-in/credentials.ts'
@@ -115,6 +112,7 @@ export function createIdentity(
   handleEmailedCode(deps)
   handleErasure(deps)
   handleExpiredViews(deps)
+  handleOverrideEnds(deps)
   let superuserNotice: SuperuserNotice = null
 
   return {

@@ -23,6 +23,7 @@ export const identityMigrations: Migration[] = [
         subscription_tier text not null,
         processor_tier text not null,
         tier_override text,
+        tier_override_until {timestamp},
         slices_json {json},
         processor_customer_id text,
         created_at {timestamp} not null,

@@ -37,6 +37,8 @@ export type UsersTable = {
   subscription_tier: Tier
   processor_tier: Tier
   tier_override: Tier | null
+  /** When the override ends; null: when a superuser removes it. */
+  tier_override_until: Instant | null
   /**
    * The part of the allowance of `processor_tier` that payments bought, the oldest first; null when
    * no payment covers it.

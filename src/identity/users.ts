@@ -183,6 +183,7 @@ export async function insertUser(tx: Db, user: NewUser, now: string): Promise<Us
       subscription_tier: FREE,
       processor_tier: FREE,
       tier_override: null,
+      tier_override_until: null,
       slices_json: null,
       processor_customer_id: null,
       created_at: now,

@@ -2,7 +2,7 @@
 import type { Config } from '#config/config.ts'
 import { DEFAULT_LOCALE, formatDateTime, type Locale, type Messages } from '#platform/locale.ts'
 import { formatMoney } from '#platform/money.ts'
-import { composeEmailTo, type Email, type Recipient } from './email.ts'
+import { composeEmailToUser, type Email, type Recipient } from './email.ts'
 import { de } from './messages/account.de.ts'
 import { type AccountMessages, en } from './messages/account.en.ts'
 
@@ -15,7 +15,7 @@ const MESSAGES: Messages<AccountMessages> = { en, de }
 export function registrationEmail(config: Urls, { to, token }: Linked): Email {
   const { locale, messages, service } = prepare(config, to)
   const { subject, before, button, after } = messages.registration({ service })
-  return composeEmailTo(config.brand, to, {
+  return composeEmailToUser(config.brand, to, {
     subject,
     before: [buildGreeting(to.full_name, locale), before],
     button: { label: button, url: buildLink(config, 'verify-email', token) },
@@ -27,7 +27,7 @@ export function invitationEmail(config: Urls, { to, token }: Linked): Email {
   const { messages, service } = prepare(config, to)
   const { subject, before, button, after } = messages.invitation({ service })
   const query = new URLSearchParams({ email: to.email, invitation: token })
-  return composeEmailTo(config.brand, to, {
+  return composeEmailToUser(config.brand, to, {
     subject,
     before: [before],
     button: { label: button, url: `${config.urls.frontend}/register?${query}` },
@@ -38,7 +38,7 @@ export function invitationEmail(config: Urls, { to, token }: Linked): Email {
 export function verificationEmail(config: Urls, { to, token }: Linked): Email {
   const { locale, messages, service } = prepare(config, to)
   const { subject, before, button, after } = messages.verification({ service })
-  return composeEmailTo(config.brand, to, {
+  return composeEmailToUser(config.brand, to, {
     subject,
     before: [buildGreeting(to.full_name, locale), before],
     button: { label: button, url: buildLink(config, 'verify-email', token) },
@@ -49,7 +49,7 @@ export function verificationEmail(config: Urls, { to, token }: Linked): Email {
 export function passwordResetEmail(config: Urls, { to, token }: Linked): Email {
   const { locale, messages, service } = prepare(config, to)
   const { subject, before, button, after } = messages.passwordReset({ service })
-  return composeEmailTo(config.brand, to, {
+  return composeEmailToUser(config.brand, to, {
     subject,
     before: [buildGreeting(to.full_name, locale), before],
     button: { label: button, url: buildLink(config, 'reset-password', token) },
@@ -63,7 +63,7 @@ export function signInCodeEmail(
 ): Email {
   const { messages, service } = prepare(config, to)
   const { subject, before, code: label, after } = messages.signInCode({ service })
-  return composeEmailTo(config.brand, to, {
+  return composeEmailToUser(config.brand, to, {
     subject,
     before: [before],
     facts: [[label, `${code.slice(0, 4)} ${code.slice(4)}`]],
@@ -77,7 +77,7 @@ export function passwordChangedEmail(
 ): Email {
   const { locale, messages, service } = prepare(config, to)
   const text = messages.passwordChanged({ service })
-  return composeEmailTo(config.brand, to, {
+  return composeEmailToUser(config.brand, to, {
     subject: text.subject,
     before: [
       text.before,
@@ -95,7 +95,7 @@ export function emailChangedEmail(
 ): Email {
   const { locale, messages, service } = prepare(config, to)
   const text = messages.emailChanged({ service })
-  return composeEmailTo(config.brand, to, {
+  return composeEmailToUser(config.brand, to, {
     subject: text.subject,
     before: [text.before],
     facts: [
@@ -123,7 +123,7 @@ export function emailRestoredEmail(
 ): Email {
   const { locale, messages, service } = prepare(config, to)
   const { subject, before, after } = messages.emailRestored({ service })
-  return composeEmailTo(config.brand, to, {
+  return composeEmailToUser(config.brand, to, {
     subject,
     before: [before],
     facts: [[messages.when, formatDateTime(at, locale)], ...listRemovedFacts(messages, removed)],
@@ -159,7 +159,7 @@ export function accessChangedEmail(
   const securityUrl = `${config.urls.frontend}/account?tab=security`
   const text = messages.accessChanged({ keysUrl, securityUrl })
   const { name, prefix, address, removed } = details
-  return composeEmailTo(config.brand, to, {
+  return composeEmailToUser(config.brand, to, {
     subject,
     before: [says, ...(removed ? text.takenOver : [])],
     facts: [
@@ -185,7 +185,7 @@ export function newDeviceEmail(
 ): Email {
   const { locale, messages, service } = prepare(config, to)
   const text = messages.newDevice({ service })
-  return composeEmailTo(config.brand, to, {
+  return composeEmailToUser(config.brand, to, {
     subject: text.subject,
     before: [text.before],
     facts: [
@@ -214,7 +214,7 @@ export function allowanceEmail(
   const { locale, messages, service } = prepare(config, to)
   const text = messages.allowance({ service, isUsedUp })
   const [used, limit] = [usedUsd, limitUsd].map((usd) => formatMoney(usd, 'usd', { locale }))
-  return composeEmailTo(config.brand, to, {
+  return composeEmailToUser(config.brand, to, {
     subject: text.subject,
     before: [buildGreeting(to.full_name, locale), text.before],
     facts: [
@@ -233,7 +233,7 @@ export function wrongCodesEmail(
 ): Email {
   const { locale, messages, service } = prepare(config, to)
   const { subject, before, button, after } = messages.wrongCodes({ service, wrong, isClosed })
-  return composeEmailTo(config.brand, to, {
+  return composeEmailToUser(config.brand, to, {
     subject,
     before,
     facts: [[messages.when, formatDateTime(at, locale)]],
@@ -245,7 +245,7 @@ export function wrongCodesEmail(
 export function accountDeletedEmail(config: Urls, { to }: { to: Recipient }): Email {
   const { messages, service } = prepare(config, to)
   const { subject, before } = messages.accountDeleted({ service })
-  return composeEmailTo(config.brand, to, { subject, before: [before] })
+  return composeEmailToUser(config.brand, to, { subject, before: [before] })
 }
 
 function prepare(config: Urls, to: Recipient) {

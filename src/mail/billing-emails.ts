@@ -3,7 +3,7 @@
 import { DEFAULT_LOCALE, type Locale, type Messages } from '#platform/locale.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
 import { buildGreeting, type Urls } from './account-emails.ts'
-import { composeEmailTo, type Email, type EmailParts, type Recipient } from './email.ts'
+import { composeEmailToUser, type Email, type EmailParts, type Recipient } from './email.ts'
 import { de } from './messages/billing.de.ts'
 import { type BillingMessages, en } from './messages/billing.en.ts'
 
@@ -213,6 +213,16 @@ export function paymentConfirmEmail(
   })
 }
 
+/** `url` is a checkout of the plan. */
+export function changeConfirmEmail(
+  config: Urls,
+  { user, plan, url }: Named & { url: string },
+): Email {
+  const { messages, service } = prepare(config, user)
+  const { subject, before, button, after } = messages.changeConfirm({ service, plan })
+  return compose(config, user, { subject, before: [before], button: { label: button, url }, after })
+}
+
 export function planSuspendedEmail(config: Urls, { user, plan }: Named): Email {
   const { messages, service } = prepare(config, user)
   const { subject, before } = messages.planSuspended({ service, plan })
@@ -333,7 +343,7 @@ function compose(
   { before, ...parts }: Omit<EmailParts, 'to' | 'locale'>,
 ): Email {
   const greeting = buildGreeting(user.full_name, user.locale ?? DEFAULT_LOCALE)
-  return composeEmailTo(config.brand, user, { ...parts, before: [greeting, ...before] })
+  return composeEmailToUser(config.brand, user, { ...parts, before: [greeting, ...before] })
 }
 
 const linkBilling = ({ urls }: Urls, label: string) => ({ label, url: `${urls.frontend}/billing` })

@@ -9,6 +9,8 @@ import { DEFAULT_LOCALE, type Locale, type Messages } from '#platform/locale.ts'
 /** A composed email. */
 export type Email = {
   to: string
+  /** The user with this address; missing when it belongs to no account. */
+  userId?: string
   subject: string
   text: string
   html: string
@@ -22,6 +24,8 @@ export type Email = {
 
 /** The person who gets an email. */
 export type Recipient = {
+  /** The id of their account; null when they have none. */
+  id: string | null
   email: string
   full_name: string | null
   /** Null: unknown. */
@@ -82,7 +86,17 @@ export function composeEmail(brand: Brand, parts: EmailParts): Email {
   }
 }
 
-/** Composes an email in the language of its recipient. */
+/** Composes an email to a user in their language. */
+export function composeEmailToUser(
+  brand: Brand,
+  user: Pick<Recipient, 'id' | 'email' | 'locale'>,
+  parts: Omit<EmailParts, 'to' | 'locale'>,
+): Email {
+  const email = composeEmailTo(brand, user, parts)
+  return user.id === null ? email : { ...email, userId: user.id }
+}
+
+/** Composes an email in the language of its recipient, who may have no account. */
 export function composeEmailTo(
   brand: Brand,
   { email, locale }: Pick<Recipient, 'email' | 'locale'>,

@@ -1,50 +1,70 @@
 // Outgoing email: each is a job in the caller's transaction, and its Message-ID is the job's id.
 // After a crash an email may be sent twice with the same Message-ID, so mailboxes drop the
-// duplicate.
+// duplicate. Every email has a row in the log of emails.
+import { randomUUID } from 'node:crypto'
 import type { Config } from '#config/config.ts'
+import type { Clock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Jobs } from '#platform/jobs/jobs.ts'
 import type { Neighbour } from '#platform/jobs/neighbours.ts'
 import type { Platform } from '#platform/platform.ts'
+import type { Collected } from '#platform/room.ts'
 import type { Email } from './email.ts'
+import { insertEmail, listEmailsOfUser, type Outcome, saveEmail, updateEmail } from './email-log.ts'
 import { createTransport, type Transport } from './transport.ts'
 
 export type Mail = {
   /** The mail server, which delivery jobs depend on. */
   neighbour: Neighbour
+  /**
+   * Sends an email now and logs it.
+   * @throws Error when the mail server rejects it, NeighbourAway when it does not answer.
+   */
   deliver(email: Email, messageId: string): Promise<void>
+  /** The emails to a user, for the full export. */
+  collect(db: Db, userId: string): Promise<Collected>
   close(): void
 }
 
 /** Opens the configured transport and handles the jobs that deliver emails. */
-export function createMail(platform: Pick<Platform, 'config' | 'jobs'>): Mail {
-  const { config, jobs } = platform
+export function createMail(
+  platform: Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 'log'>,
+): Mail {
+  const { config, db, clock, jobs, log } = platform
   const domain = new URL(config.urls.base).hostname
   const transport: Transport = createTransport(config)
 
-  const mail: Mail = {
-    neighbour: { name: 'mail', answers: () => transport.answers() },
-    /**
-     * Sends the email now.
-     * @throws Error when the mail server rejects it, NeighbourAway when it does not answer.
-     */
+  const send = async (
+    email: Email,
+    messageId: string,
+    record: (outcome: Outcome) => Promise<void>,
+  ): Promise<void> => {
+    const { userId: _, ...content } = email
+    const from = formatSender(config)
+    try {
+      await transport.send({ from, messageId: `<${messageId}@${domain}>`, ...content })
+    } catch (error) {
+      const words = error instanceof Error ? error.message : String(error)
+      await record({ state: 'failed', error: words, at: clock.now() })
+      throw error
+    }
+    // A failure here must not send the email again.
+    await record({ state: 'sent', error: null, at: clock.now() }).catch((err) =>
+      log.warn({ err, email: messageId }, 'a sent email stays marked as waiting'),
+    )
+  }
+  const neighbour = { name: 'mail', answers: () => transport.answers() }
+  const sendLogged = (email: Email, { id }: { id: string }) =>
+    send(email, id, (outcome) => updateEmail(db, id, email, outcome))
+  jobs.handle<Email>('mail.send', sendLogged, { lane: 'urgent', needs: neighbour })
+  jobs.handle<Email>(NOTICE_JOB, sendLogged, { lane: 'bulk', needs: neighbour })
+  return {
+    neighbour,
     deliver: (email, messageId) =>
-      transport.send({
-        from: formatSender(config),
-        messageId: `<${messageId}@${domain}>`,
-        ...email,
-      }),
+      send(email, messageId, (outcome) => saveEmail(db, messageId, email, outcome)),
+    collect: async (from, userId) => ({ emails: () => listEmailsOfUser(from, userId) }),
     close: () => transport.close(),
   }
-  jobs.handle<Email>('mail.send', (email, { id }) => mail.deliver(email, id), {
-    lane: 'urgent',
-    needs: mail.neighbour,
-  })
-  jobs.handle<Email>(NOTICE_JOB, (email, { id }) => mail.deliver(email, id), {
-    lane: 'bulk',
-    needs: mail.neighbour,
-  })
-  return mail
 }
 
 /** The brand's name for emails wins, then the name in MAIL_FROM, then the brand's name. */
@@ -64,15 +84,15 @@ export const MAIL_JOBS: readonly string[] = ['mail.send', NOTICE_JOB]
  * other email.
  */
 export async function sendMail(
-  { jobs }: { jobs: Jobs },
+  { jobs, clock }: { jobs: Jobs; clock: Clock },
   tx: Db,
   email: Email,
   { isNotice = false } = {},
 ): Promise<void> {
-  await jobs.enqueue(tx, isNotice ? NOTICE_JOB : 'mail.send', {
-    ...email,
-    subject: toOneLine(email.subject),
-  })
+  const id = randomUUID()
+  const sent = { ...email, subject: toOneLine(email.subject) }
+  await insertEmail(tx, id, sent, clock.now())
+  await jobs.enqueue(tx, isNotice ? NOTICE_JOB : 'mail.send', sent, { id })
 }
 
 /** A line break in a subject would start another header. */

@@ -42,7 +42,7 @@ export async function notifyOperator(
     .returning('subject')
     .executeTakeFirst()
   if (!isNew) return
-  await sendMail({ jobs }, tx, composeOperatorEmail(config, { title, ...parts }), {
+  await sendMail({ jobs, clock }, tx, composeOperatorEmail(config, { title, ...parts }), {
     isNotice: true,
   })
 }

@@ -116,7 +116,7 @@ test('one of several nodes probes the server, and another takes over when it die
   const { app, server, write, names, connecting } = await mailApp(t)
   const { config, db, clock, log } = app.platform
   const jobs = new Jobs({ db, clock, log })
-  const mail = createMail({ config, jobs })
+  const mail = createMail({ config, db, clock, jobs, log })
   t.after(() => mail.close())
   const both = () => Promise.all([app.settle(), jobs.drain()])
 

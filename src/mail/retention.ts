@@ -13,5 +13,6 @@ export function agedMail({ retention }: Pick<Config, 'retention'>): Aged[] {
       key: ['subject'],
       at: 'sent_at',
     }),
+    byAge({ ...period, what: 'emails', table: 'emails', key: ['owner', 'id'], at: 'created_at' }),
   ]
 }

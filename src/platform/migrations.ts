@@ -62,4 +62,8 @@ export const platformMigrations: Migration[] = [
       create index lookups_by_owner on lookups (owner);
     `,
   },
+  {
+    id: 'platform/006-backups',
+    sql: 'create table backups (place text primary key, made_at {timestamp} not null);',
+  },
 ]

@@ -40,6 +40,9 @@ type LookupsTable = { name: string; kind: LookupKind; owner: string }
 /** One row, written to check that the database accepts writes. */
 type WriteProbeTable = { id: number; written_at: string }
 
+/** The newest complete backup of each place. */
+type BackupsTable = { place: string; made_at: string }
+
 declare module './db/tables.ts' {
   interface Tables {
     jobs: JobsTable
@@ -47,5 +50,6 @@ declare module './db/tables.ts' {
     secrets: SecretsTable
     lookups: LookupsTable
     write_probe: WriteProbeTable
+    backups: BackupsTable
   }
 }

@@ -31,6 +31,7 @@ const REMOVED = {
 
 const FACTS = {
   token: 'token',
+  url: 'https://pay.example.com/cs_1',
   code: '12345678',
   at: '2026-11-27T05:00:00.000Z',
   newEmail: 'lovelace@example.com',

@@ -3,12 +3,14 @@
  * docs` stores them in docs/examples.json. Trap: a reply depends on earlier requests, so the order
  * of the lines matters.
  */
+import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { Secret, TOTP } from 'otpauth'
 import { EXAMPLES_FILE, type Examples } from '#app/examples.ts'
 import { buildUnsubscribeLinks } from '#billing/offers.ts'
+import { saveEmail } from '#mail/email-log.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, plus } from '#platform/clock.ts'
 import { PASSWORD, type Reply, type RequestOptions, type TestApp, testApp } from './app.ts'
 import { createCredential, signChallenge } from './authenticator.ts'
@@ -520,6 +522,8 @@ async function administer(walk: Walk): Promise<void> {
   await root.delete(`/api/admin/jobs/${emails[0].id}`)
   const { dead } = (await root.get('/api/admin/jobs')).body
   await root.post(`/api/admin/jobs/${dead[0].id}/retry`)
+  await root.post('/api/admin/jobs/retry', { about: 'emails' })
+  await root.get('/api/admin/emails?state=failed')
   app.platform.inbox.handle('processor.example', async () => {})
   await app.platform.inbox.receive('processor.example', 'evt_1QxYz2AbCdEfGhIj', {})
   // The event is marked a moment after `receive` replies.
@@ -548,6 +552,12 @@ async function failEmail({ app, mailOf }: Walk): Promise<void> {
     .set({ status: 'dead', attempts: 13, last_error: '550 no such mailbox' })
     .where('dedupe_key', '=', email.to)
     .execute()
+  await saveEmail(
+    db,
+    randomUUID(),
+    { ...email, text: '', html: '' },
+    { state: 'failed', error: '550 no such mailbox', at: clock.now() },
+  )
 }
 
 /** A superuser finds a subscriber, refunds a part of their payment and signs them out. */

@@ -571,6 +571,7 @@ type ActivitySearch = {
   view?: 'jobs' | 'emails' | 'events' | undefined
   user?: string | undefined
   action?: string | undefined
+  state?: 'waiting' | 'sent' | 'failed' | undefined
   open?: true | undefined
   page?: number | undefined
 }

@@ -65,10 +65,12 @@ test('a backup made under load shows one moment and restores to equal rows and f
 
   // The final comparison uses a backup of a stopped service, read independently of the commands.
   await app.service.close(1_000)
+  const before = await reading(app.config, rowsOf)
   const second = await run('backup', [to], app.config)
   assert.equal(second.code, 0, second.text)
   const [under = '', resting = ''] = readdirSync(to).sort()
-  const before = await reading(app.config, rowsOf)
+  const recorded = await reading(app.config, rowsOf)
+  assert.notDeepEqual(recorded.backups, before.backups)
   const dataBefore = filesOf(app.dataDir)
 
   const elsewhere = await emptyPlace(t, app.config, folder, 'first')

@@ -5,6 +5,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { eraseDetailsSlice, forgetPerson, recordAudit } from '#audit/audit.ts'
 import { accountDeletedEmail } from '#mail/account-emails.ts'
+import { forgetEmailsOfUser, forgetEmailsTo } from '#mail/email-log.ts'
 import { sendMail } from '#mail/mail.ts'
 import { transaction } from '#platform/db/db.ts'
 import { releaseOwner } from '#platform/lookups.ts'
@@ -22,6 +23,7 @@ import {
 import { announceUserChange } from '../user-changes.ts'
 import { recount } from '../user-counts.ts'
 import type { User } from '../users.ts'
+import { listAddresses } from './addresses.ts'
 
 export type DeletionDeps = ConfirmDeps &
   RevocationDeps &
@@ -49,6 +51,7 @@ export async function deleteAccount(
     // Lock order, as everywhere: the user's row, the counts, the audit log. Another order could
     // deadlock.
     await lockConfirmed(deps, tx, user, proof, requester)
+    const addresses = await listAddresses(tx, user.id)
     await revokeSessions(deps, tx, user.id)
     for (const room of deps.rooms) await room.erase?.(tx, user.id)
     await releaseOwner(tx, user.id)
@@ -61,6 +64,10 @@ export async function deleteAccount(
       .executeTakeFirst()
     await recount(tx, gone ?? null, null)
     await sendMail(deps, tx, accountDeletedEmail(deps.config, { to: user }))
+    await forgetEmailsOfUser(tx, user.id)
+    // An unverified address may belong to another person.
+    for (const { key, proven } of addresses)
+      await forgetEmailsTo(tx, key, proven ? null : user.created_at)
     announceUserChange(tx, user.id)
     await recordAudit(tx, { actorId: user.id, action: 'account.deleted', at: deps.clock.now() })
     const person = await forgetPerson(tx, user.id)

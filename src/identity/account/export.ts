@@ -61,6 +61,7 @@ async function ownFiles(deps: Pick<Platform, 'db' | 'clock'>, user: User): Promi
       is_active: user.is_active,
       is_superuser: user.is_superuser,
       tier_override: user.tier_override,
+      tier_override_until: user.tier_override_until,
       processor_customer_id: user.processor_customer_id,
     },
     sessions: await db

@@ -26,7 +26,7 @@ export async function invite(
       email: emailKey(email),
     } satisfies Invitation)
     const { locale = null } = (await findUser(tx, actorId)) ?? {}
-    const to = { email, full_name: null, locale }
+    const to = { id: null, email, full_name: null, locale }
     await sendMail(deps, tx, invitationEmail(deps.config, { to, token }))
     await recordAudit(tx, { actorId, action: 'invited', data: { email }, at: deps.clock.now() })
   })

@@ -3,7 +3,7 @@
 import { sql } from 'kysely'
 import { recordAudit } from '#audit/audit.ts'
 import { FREE, type Tier } from '#catalogue/catalogue.ts'
-import { DAY_MS, plus } from '#platform/clock.ts'
+import { DAY_MS, type Instant, plus } from '#platform/clock.ts'
 import { type Db, forUpdate, transaction } from '#platform/db/db.ts'
 import { describePage, isAfterCursor, type PageOf } from '#platform/http/keyset.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -13,6 +13,7 @@ import { type RevocationDeps, revokeSessions } from '../sessions/revocation.ts'
 import { announceUserChange } from '../user-changes.ts'
 import { countRecentUsers, countUsers, findDayEdges } from '../user-counts.ts'
 import { isSuperuser, lockUser, type User, updateUser } from '../users.ts'
+import { setOverride } from './tier-override.ts'
 
 export type UserChanges = {
   is_active?: boolean | undefined
@@ -20,19 +21,22 @@ export type UserChanges = {
   is_superuser?: boolean | undefined
   /** Overrides the processor's events until it is set to null. */
   subscription_tier?: Tier | null | undefined
+  /** When the override ends by itself; null or missing: never. */
+  subscription_tier_until?: Instant | null | undefined
 }
 
 /**
  * Changes a user. Deactivating a user ends their sessions at once. The last active superuser cannot
- * be deactivated or demoted. @throws Problem 404 `User not found`, 400 for the last superuser.
+ * be deactivated or demoted. @throws Problem 404 `User not found`, 400 for the last superuser, 422 as
+ * `setOverride`.
  */
 export async function changeUser(
-  deps: NotifyDeps & RevocationDeps & Pick<Platform, 'db'>,
+  deps: NotifyDeps & RevocationDeps & Pick<Platform, 'db' | 'jobs'>,
   actorId: string,
   userId: string,
   changes: UserChanges,
 ): Promise<User> {
-  const { is_active, is_verified, is_superuser, subscription_tier } = changes
+  const { is_active, is_verified, is_superuser } = changes
 
   return transaction(deps.db, async (tx) => {
     // All superusers are locked, so that two of them cannot demote each other at once.
@@ -51,6 +55,10 @@ export async function changeUser(
     }
 
     const now = deps.clock.now()
+    const override = await setOverride(deps, tx, user, {
+      tier: changes.subscription_tier,
+      until: changes.subscription_tier_until ?? null,
+    })
     const changed = await updateUser(
       tx,
       userId,
@@ -59,12 +67,7 @@ export async function changeUser(
         ...(is_verified === undefined ? {} : { is_verified }),
         ...(is_verified === true && !user.is_verified ? { verified_apart_at: now } : {}),
         ...(is_superuser === undefined ? {} : { is_superuser }),
-        ...(subscription_tier === undefined
-          ? {}
-          : {
-              tier_override: subscription_tier,
-              subscription_tier: subscription_tier ?? user.processor_tier,
-            }),
+        ...override,
       },
       now,
     )
@@ -235,6 +238,7 @@ export const LISTED = [
   'subscription_status',
   'subscription_tier',
   'tier_override',
+  'tier_override_until',
   'created_at',
   'last_login_at',
 ] as const

@@ -5,13 +5,13 @@
  */
 import { recordAudit } from '#audit/audit.ts'
 import { type Instant, MINUTE_MS, plus } from '#platform/clock.ts'
-import { type Db, forUpdate, transaction } from '#platform/db/db.ts'
+import { transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import { unauthenticated } from '#platform/problems.ts'
 import '../tables.ts'
 import { identityProblem } from '../problems.ts'
-import { announceUserChange } from '../user-changes.ts'
 import { findUser } from '../users.ts'
+import { endView } from './open-views.ts'
 import type { SessionRef } from './sessions.ts'
 import { signView, type TokenDeps } from './tokens.ts'
 
@@ -67,38 +67,7 @@ export async function startView(
   return { token: await signView(deps, userId, view, expiresAt), expiresAt }
 }
 
-/** Ends the open view of a session, if there is one. */
-export async function endView(
-  { clock }: Pick<Platform, 'clock'>,
-  tx: Db,
-  { userId, sessionId }: SessionRef,
-  ended: 'by the viewer' | 'replaced' | 'expired',
-  viewId?: string,
-): Promise<void> {
-  const sessions = tx
-    .selectFrom('sessions')
-    .select(['view_id', 'viewed_user_id'])
-    .where('user_id', '=', userId)
-    .where('id', '=', sessionId ?? '')
-  const open = await forUpdate(tx, sessions).executeTakeFirst()
-  if (!open?.view_id || (viewId !== undefined && open.view_id !== viewId)) return
-  await tx
-    .updateTable('sessions')
-    .set({ view_id: null, viewed_user_id: null })
-    .where('user_id', '=', userId)
-    .where('id', '=', sessionId ?? '')
-    .execute()
-  announceUserChange(tx, userId)
-  await recordAudit(tx, {
-    actorId: userId,
-    action: 'view.ended',
-    subject: `user:${open.viewed_user_id}`,
-    data: { ended },
-    at: clock.now(),
-  })
-}
-
-/** Records the end of views that expired, or whose session ended before. */
+/** Records the end of views that expired. */
 export function handleExpiredViews(deps: Pick<Platform, 'db' | 'clock' | 'jobs'>): void {
   deps.jobs.handle<OpenView>(END_VIEW_JOB, ({ viewerId, sessionId, viewId }) =>
     transaction(deps.db, (tx) =>

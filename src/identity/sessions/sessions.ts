@@ -9,6 +9,7 @@ import type { IdentityNeeds, LiveSession } from '../deps.ts'
 import type { Origin } from '../origin.ts'
 import { announceUserChange } from '../user-changes.ts'
 import { lockUser } from '../users.ts'
+import { endView, endViews } from './open-views.ts'
 import { REFRESH_MS, signAccess, signRefresh, type TokenDeps } from './tokens.ts'
 
 /** The caller's session. A caller without a session (null) is rejected. */
@@ -108,6 +109,7 @@ export async function endSession(
   userId: string,
   sessionId: string,
 ): Promise<boolean> {
+  await endView({ clock }, tx, { userId, sessionId }, 'signed out')
   const ended = await tx
     .updateTable('sessions')
     .set({ revoked_at: clock.now() })
@@ -165,6 +167,7 @@ export async function endSessions(
   userId: string,
   keepId: string | null = null,
 ): Promise<void> {
+  await endViews({ clock }, tx, userId, keepId)
   await tx
     .updateTable('sessions')
     .set({ revoked_at: clock.now() })

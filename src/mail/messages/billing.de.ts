@@ -111,6 +111,16 @@ export const de: BillingMessages = {
     button: 'Zahlung bestätigen',
   }),
 
+  changeConfirm: ({ service, plan }) => ({
+    subject: `Bestätigen Sie Ihren Wechsel zu ${plan}`,
+    before: `Wir haben den Wechsel Ihres Tarifs bei ${service} zu ${plan} vorbereitet. Ihre Bank verlangt, dass Sie die Zahlung bestätigen; bis dahin wird nichts geändert und nichts berechnet.`,
+    button: 'Bestätigen und bezahlen',
+    after: [
+      'Der Link gilt 24 Stunden. Mit der Zahlung beginnt ein neuer Zeitraum; der ungenutzte Teil Ihres bisherigen Tarifs wird auf Ihre nächsten Rechnungen angerechnet.',
+      'Wenn Sie diesen Wechsel nicht gewünscht haben, ignorieren Sie diese E-Mail.',
+    ],
+  }),
+
   planSuspended: ({ service, plan }) => ({
     subject: `Ihr Tarif ${plan} ist gesperrt, bis er bezahlt ist`,
     before: `Die Zahlung für Ihren Tarif bei ${service} ist nicht eingegangen, deshalb ist der Tarif gesperrt. Ihre Daten bleiben erhalten, und der Tarif läuft weiter, sobald die Zahlung eingeht.`,

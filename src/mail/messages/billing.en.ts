@@ -130,6 +130,16 @@ export const en = {
     button: 'Confirm the payment',
   }),
 
+  changeConfirm: ({ service, plan }: { service: string; plan: string }) => ({
+    subject: `Confirm your change to ${plan}`,
+    before: `We prepared the change of your ${service} plan to ${plan}. Your bank wants you to confirm the payment, so nothing has changed or been charged yet.`,
+    button: 'Confirm and pay',
+    after: [
+      'The link works for 24 hours. The checkout starts a new period; the unused part of your current plan is credited to your next invoices.',
+      'If you did not ask for this change, ignore this email.',
+    ],
+  }),
+
   planSuspended: ({ service, plan }: { service: string; plan: string }) => ({
     subject: `Your ${plan} plan is suspended until it is paid`,
     before: `We have not received the payment for your ${service} plan, so the plan is suspended. Your data is kept, and the plan resumes once we receive the payment.`,

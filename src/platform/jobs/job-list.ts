@@ -86,6 +86,20 @@ export async function retryJob(
   return row !== undefined
 }
 
+/** Makes all failed jobs due now. Returns their number. */
+export async function retryDead(
+  { db, clock }: { db: Db; clock: Clock },
+  asked?: ListedKinds,
+): Promise<number> {
+  let query = db
+    .updateTable('jobs')
+    .set({ status: 'queued', attempts: 0, run_at: databaseNow(db, clock) })
+    .where('status', '=', 'dead')
+  if (asked !== undefined)
+    query = query.where('kind', asked.isWithout ? 'not in' : 'in', asked.kinds)
+  return Number((await query.executeTakeFirst()).numUpdatedRows)
+}
+
 export async function deleteDead(tx: Db, id: string): Promise<string | null> {
   const row = await tx
     .deleteFrom('jobs')

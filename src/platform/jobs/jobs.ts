@@ -17,6 +17,7 @@ import {
   type ListedKinds,
   listDead,
   listWaiting,
+  retryDead,
   retryJob,
 } from './job-list.ts'
 import { LANE_SLOTS, LANES, type Lane, type LaneSlots } from './lanes.ts'
@@ -102,7 +103,7 @@ export class Jobs {
     tx: Db,
     kind: string,
     payload: object,
-    options: { runAt?: Instant; key?: string } = {},
+    options: { id?: string; runAt?: Instant; key?: string } = {},
   ): Promise<void> {
     await this.enqueueAll(tx, kind, [{ payload, ...options }])
   }
@@ -111,14 +112,14 @@ export class Jobs {
   async enqueueAll(
     tx: Db,
     kind: string,
-    wanted: readonly { payload: object; runAt?: Instant; key?: string }[],
+    wanted: readonly { payload: object; id?: string; runAt?: Instant; key?: string }[],
   ): Promise<void> {
     if (wanted.length === 0) return
     const span = this.#tracer && currentSpan()
     const clock = this.#clock
     const now = clock.now()
-    const rows = wanted.map(({ payload, runAt, key }) => ({
-      id: randomUUID(),
+    const rows = wanted.map(({ payload, id = randomUUID(), runAt, key }) => ({
+      id,
       kind,
       lane: this.#handlers.get(kind)?.lane ?? null,
       payload_json: payload,
@@ -195,6 +196,13 @@ export class Jobs {
     const isRetried = await retryJob({ db: this.#db, clock: this.#clock }, id)
     if (isRetried) this.#runner.poke()
     return isRetried
+  }
+
+  /** Makes all failed jobs of these kinds due now. Returns their number. */
+  async retryAll(asked?: ListedKinds): Promise<number> {
+    const retried = await retryDead({ db: this.#db, clock: this.#clock }, asked)
+    if (retried > 0) this.#runner.poke()
+    return retried
   }
 
   /** Deletes a failed job, whose effect then never happens. Returns the deleted job's kind. */

@@ -8,6 +8,7 @@ import type { Selectable } from 'kysely'
 import { type Static, Type } from 'typebox'
 import type { Config } from '#config/config.ts'
 import { composeEmailTo, type Email } from '#mail/email.ts'
+import { forgetEmails } from '#mail/email-log.ts'
 import { type Mail, sendMail } from '#mail/mail.ts'
 import { composeOperatorEmail } from '#mail/operator.ts'
 import { HOUR_MS, type Instant, MINUTE_MS, plus } from '#platform/clock.ts'
@@ -135,12 +136,15 @@ export async function notifySupport(
     .where('id', '=', id)
     .executeTakeFirst()
   if (!row || row.notified_at !== null) return
-  await mail.deliver(notificationEmail(config, row), `contact-${id}`)
+  await mail.deliver(notificationEmail(config, row), buildNoticeId(id))
   await transaction(db, async (tx) => {
     if (await markNotified(tx, id, clock.now()))
-      await sendMail({ jobs }, tx, confirmationEmail(config, row), { isNotice: true })
+      await sendMail({ jobs, clock }, tx, confirmationEmail(config, row), { isNotice: true })
   })
 }
+
+/** The id of the email to support, whose subject names the visitor. */
+const buildNoticeId = (messageId: string) => `contact-${messageId}`
 
 /** Returns false when another process has already marked it. */
 async function markNotified(tx: Db, id: string, now: Instant): Promise<boolean> {
@@ -209,4 +213,5 @@ export async function forgetMessages(
   if (deleted.length === 0) return
   const ids = deleted.map(({ id }) => id)
   await tx.deleteFrom('contact_replies').where('message_id', 'in', ids).execute()
+  await forgetEmails(tx, ids.map(buildNoticeId))
 }

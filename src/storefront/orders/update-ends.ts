@@ -1,7 +1,7 @@
 /** Emails buyers 30 days before their updates end, and on the day. */
 import { moveCursor, readCursor } from '#billing/cursors.ts'
 import { findUser } from '#identity/users.ts'
-import { composeEmailTo, type Email } from '#mail/email.ts'
+import { composeEmailToUser, type Email } from '#mail/email.ts'
 import { sendMail } from '#mail/mail.ts'
 import { DAY_MS, plus } from '#platform/clock.ts'
 import { transaction } from '#platform/db/db.ts'
@@ -56,7 +56,7 @@ export function updateEndEmail(
   const renewal = product ? quoteRenewal(product, purchase) : null
   const price =
     renewal && formatMoney(inUnits(renewal.cents, purchase.currency), purchase.currency, { locale })
-  return composeEmailTo(config.brand, to, {
+  return composeEmailToUser(config.brand, to, {
     subject: text.subject,
     before: text.before,
     facts: [

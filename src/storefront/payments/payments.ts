@@ -176,7 +176,7 @@ function readPayer(session: Stripe.Checkout.Session | null): Buyer | null {
   const email = session?.customer_details?.email ?? session?.customer_email ?? null
   return email === null
     ? null
-    : { email, locale: parseAcceptLanguage(session?.locale ?? undefined) }
+    : { id: null, email, locale: parseAcceptLanguage(session?.locale ?? undefined) }
 }
 
 /** Returns the URL of the processor's invoice page; null when the sale has no invoice. */

@@ -1,5 +1,5 @@
 import type { Config } from '#config/config.ts'
-import { composeEmailTo, type Email, type Recipient } from '#mail/email.ts'
+import { composeEmailToUser, type Email, type Recipient } from '#mail/email.ts'
 import { composeOperatorEmail } from '#mail/operator.ts'
 import { formatDate } from '#platform/locale.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
@@ -11,7 +11,7 @@ import type { PurchaseRow } from './store.ts'
 
 type EmailDeps = Listed & { config: Config }
 /** The address may belong to no account. */
-export type Buyer = Pick<Recipient, 'email' | 'locale'>
+export type Buyer = Pick<Recipient, 'id' | 'email' | 'locale'>
 
 /** The invoice or the receipt of a purchase. */
 export type Bill = { name: 'Invoice' | 'Receipt'; url: string }
@@ -28,7 +28,7 @@ export function purchaseEmail(
   const name = `${config.brand.name} ${productList.getName(purchase.tier)}`
   const text = messages.purchase({ name })
   const paid = inUnits(purchase.amount_cents, purchase.currency)
-  return composeEmailTo(config.brand, to, {
+  return composeEmailToUser(config.brand, to, {
     subject: text.subject,
     before: [purchase.from_id === null ? text.first : text.later],
     facts: [
@@ -63,7 +63,7 @@ export function keyRecoveryEmail(
 ): Email {
   const messages = readEmailMessages(to.locale)
   const { subject, before, refunded } = messages.keyRecovery({ isOne: keys.length === 1 })
-  return composeEmailTo(config.brand, to, {
+  return composeEmailToUser(config.brand, to, {
     subject,
     before: [before],
     facts: keys.map(({ purchase: { tier, created_at, status }, licenseKey }) => [
@@ -85,7 +85,7 @@ export function revokedEmail(
   const messages = readEmailMessages(to.locale)
   const name = `${config.brand.name} ${productList.getName(purchase.tier)}`
   const text = messages.revoked({ name })
-  return composeEmailTo(config.brand, to, {
+  return composeEmailToUser(config.brand, to, {
     subject: text.subject,
     before: [text[reason]],
     facts: [

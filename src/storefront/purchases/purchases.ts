@@ -143,7 +143,7 @@ async function insertPurchase(
   if (buyer && isNew) await recordGuest(deps, tx, buyer.id)
   if (isReversed) return
   const sold = saleEmail(deps, (buyer ?? claimant ?? guest)?.email ?? null, row)
-  await sendMail({ jobs }, tx, sold, { isNotice: true })
+  await sendMail({ jobs, clock }, tx, sold, { isNotice: true })
   await lookForSecond({ clock, jobs }, tx, row)
   // The job only contains the purchase's id, because a key in its payload would not be encrypted.
   await jobs.enqueue(tx, PREPARE_JOB, { tier: payment.tier }, { key: `prepare:${payment.tier}` })
@@ -251,7 +251,7 @@ export async function followPayment(
 
 /** Emails the buyer that their license has ended. */
 export async function emailRevoked(
-  deps: Pick<PurchaseDeps, 'config' | 'jobs' | 'productList'>,
+  deps: Pick<PurchaseDeps, 'config' | 'clock' | 'jobs' | 'productList'>,
   tx: Db,
   purchase: PurchaseRow,
   reason: 'dispute' | 'seller',

@@ -5,7 +5,7 @@
  */
 import type { Tier } from '#catalogue/catalogue.ts'
 import { findUser, type User } from '#identity/users.ts'
-import { composeEmailTo, type Email } from '#mail/email.ts'
+import { composeEmailToUser, type Email } from '#mail/email.ts'
 import { sendMail } from '#mail/mail.ts'
 import { DAY_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
@@ -98,7 +98,7 @@ export function releaseEmail(
   const text = messages.release({ shop: config.brand.name, optoutUrl })
   const names = releases.map(({ tier, version }) => `${productList.getName(tier)} ${version}`)
   const [first = ''] = names
-  return composeEmailTo(config.brand, to, {
+  return composeEmailToUser(config.brand, to, {
     subject: names.length === 1 ? text.subjectOfOne(first) : text.subjectOfSeveral(names.length),
     before: releases.flatMap(({ notes }, index) => [
       text.isOut(names[index] ?? ''),

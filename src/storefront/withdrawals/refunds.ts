@@ -8,7 +8,7 @@ import type { Listed } from '../products/product-list.ts'
 import { findByPayment, type PurchaseRow } from '../purchases/store.ts'
 import { failedRefundEmail } from './emails.ts'
 
-type NoticeDeps = Listed & Pick<Platform, 'config' | 'jobs'>
+type NoticeDeps = Listed & Pick<Platform, 'config' | 'clock' | 'jobs'>
 
 /**
  * Refunds everything that is left. A refund that is already made is enough. The operator gets an

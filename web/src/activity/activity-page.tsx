@@ -3,6 +3,7 @@ import { Page } from '../components/page.tsx'
 import { t } from '../language/text.ts'
 import layout from '../shop/shop-layout.module.css'
 import { AuditView } from './audit-view.tsx'
+import { EmailLog } from './email-log.tsx'
 import { EventsView } from './events-view.tsx'
 import { JobsView } from './jobs-view.tsx'
 
@@ -34,7 +35,12 @@ export function ActivityPage() {
         ))}
       </nav>
       {view === 'jobs' && <JobsView about="others" />}
-      {view === 'emails' && <JobsView about="emails" />}
+      {view === 'emails' && (
+        <>
+          <JobsView about="emails" />
+          <EmailLog />
+        </>
+      )}
       {view === 'events' && <EventsView />}
       {!VIEWS.some((one) => one.view !== undefined && one.view === view) && <AuditView />}
     </Page>

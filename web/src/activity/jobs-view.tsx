@@ -33,6 +33,7 @@ export function JobsView({ about }: JobsViewProps) {
           <section aria-labelledby="failed" className={money.part}>
             <div className={money.head}>
               <h2 id="failed">{t('Failed')}</h2>
+              {dead.length > 1 && <RetryAll about={about} />}
             </div>
             {dead.length === 0 ? (
               <Notice icon={IconCircleCheck} title={t('No failed {0}', what)} order={3}>
@@ -114,6 +115,21 @@ function FailedJob({ job }: { job: Job }) {
   )
 }
 
+function RetryAll({ about }: JobsViewProps) {
+  const retry = useMutation({
+    mutationFn: () => api.post('/api/admin/jobs/retry', { about }),
+    onSuccess: refreshJobs,
+  })
+  return (
+    <>
+      <Button variant="default" size="xs" loading={retry.isPending} onClick={() => retry.mutate()}>
+        {t('Retry all')}
+      </Button>
+      <FormProblem problem={retry.error} />
+    </>
+  )
+}
+
 function RetryButton({ job }: { job: Job }) {
   const retry = useMutation({
     mutationFn: () => api.post('/api/admin/jobs/{id}/retry', undefined, { path: { id: job.id } }),
@@ -190,7 +206,7 @@ function JobName({ job: { kind, email } }: { job: Job }) {
         {email.subject}
       </Text>
       <Text c="dimmed" size="sm" style={{ overflowWrap: 'anywhere' }}>
-        {t('To {0}', email.to)}
+        {t('Recipient: {0}', email.to)}
       </Text>
     </>
   )

@@ -75,6 +75,7 @@ export type AdminUser = {
   subscription_status: SubscriptionStatus
   subscription_tier: string
   tier_override: string | null
+  tier_override_until: string | null
   created_at: string
   last_login_at: string | null
 }
@@ -790,6 +791,7 @@ export type ChangedUser = {
   /** What the plan grants */
   entitlements: Array<string>
   tier_override: string | null
+  tier_override_until: string | null
   last_login_at: string | null
 }
 
@@ -1348,6 +1350,7 @@ export type Customer = {
   subscription_status: SubscriptionStatus
   subscription_tier: string
   tier_override: string | null
+  tier_override_until: string | null
   created_at: string
   last_login_at: string | null
   subscription: CustomerSubscription | null
@@ -1367,15 +1370,15 @@ export type CustomerDay = {
 
 export type CustomerEvent = {
   at: string
-  kind: 'payment' | 'refund' | 'dispute' | 'invoice' | 'purchase' | 'call' | 'audit'
+  kind: 'payment' | 'refund' | 'dispute' | 'invoice' | 'purchase' | 'call' | 'audit' | 'email'
   id: string
   /** In minor units of the currency */
   amount_cents: number | null
   currency: string | null
   tier: string | null
-  /** Of a refund, a dispute, an invoice or a purchase; of a call */
+  /** Of a refund, a dispute, an invoice, a purchase or an email; of a call */
   status: string | null
-  /** The number of an invoice, the reason of a refund or a dispute, the error code of a call */
+  /** The number of an invoice, the reason of a refund or a dispute, the error code of a call, the words of the mail server about a failed email */
   detail: string | null
   model: string | null
   /** The purchase that it is about */
@@ -1387,6 +1390,7 @@ export type CustomerEvent = {
   /** The other account that it was done to */
   subject_email: string | null
   data: JsonObject | null
+  email: EmailToCustomer | null
 }
 
 export type CustomerKey = {
@@ -1421,6 +1425,12 @@ export type CustomerPayment = {
   invoice: string | null
   dispute: string | null
   paid_at: string
+}
+
+export type CustomerPlanChange = {
+  message: string
+  /** True: the customer got an email and must confirm the payment */
+  is_to_confirm: boolean
 }
 
 export type CustomerRevenue = {
@@ -1623,6 +1633,11 @@ export type DueEvent = {
 export type Durations = {
   latency_ms: Percentiles | null
   first_token_ms: Percentiles | null
+}
+
+export type EmailToCustomer = {
+  address: string
+  subject: string
 }
 
 export type Embedding = {
@@ -2058,6 +2073,11 @@ export type ListDisputesResponse = {
   next_cursor: string | null
 }
 
+export type ListEmailsResponse = {
+  emails: Array<LoggedEmail>
+  next_cursor: string | null
+}
+
 export type ListInvitationsResponse = {
   invitations: Array<Invitation>
 }
@@ -2166,6 +2186,19 @@ export type LogInRequest = {
   code?: string
   /** The solved `challenge` of a `proof_required` */
   proof?: string
+}
+
+export type LoggedEmail = {
+  id: string
+  /** Null: the address belongs to no account */
+  user_id: string | null
+  address: string
+  subject: string
+  state: 'waiting' | 'sent' | 'failed'
+  /** The words of the mail server after a failure */
+  error: string | null
+  created_at: string
+  sent_at: string | null
 }
 
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
@@ -3031,6 +3064,14 @@ export type RestartServiceResponse = {
   started_at: string
 }
 
+export type RetryFailedJobsRequest = {
+  about?: 'emails' | 'others'
+}
+
+export type RetryFailedJobsResponse = {
+  retried: number
+}
+
 export type RetryJobResponse = {
   status: 'queued'
   id: string
@@ -3700,6 +3741,8 @@ export type UpdateUserRequest = {
   is_verified?: boolean
   is_superuser?: boolean
   subscription_tier?: Tier | null
+  /** When the override ends by itself; only with a tier */
+  subscription_tier_until?: string | null
 }
 
 export type UploadReleaseRequest = {
@@ -4133,6 +4176,15 @@ export type Paths = {
         cursor?: string
       }
       reply: ListReceivedEventsResponse
+    }
+    '/api/admin/emails': {
+      query?: {
+        user_id?: string
+        state?: 'waiting' | 'sent' | 'failed'
+        limit?: number
+        cursor?: string
+      }
+      reply: ListEmailsResponse
     }
     '/api/admin/users': {
       query?: {
@@ -4601,6 +4653,10 @@ export type Paths = {
       body: InviteUserRequest
       reply: Message
     }
+    '/api/admin/jobs/retry': {
+      body: RetryFailedJobsRequest
+      reply: RetryFailedJobsResponse
+    }
     '/api/admin/jobs/{id}/retry': {
       path: {
         id: string
@@ -4639,7 +4695,7 @@ export type Paths = {
         id: string
       }
       body: ChangeCustomerPlanRequest
-      reply: Message
+      reply: CustomerPlanChange
     }
     '/api/admin/switches': {
       body: SwitchOffRequest

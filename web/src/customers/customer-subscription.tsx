@@ -18,7 +18,7 @@ import { refreshCustomers } from './customers-query.ts'
 const SHOWN_PAYMENTS = 3
 
 export function Subscription({ customer }: { customer: Customer }) {
-  const { subscription, tier_override, payments } = customer
+  const { subscription, tier_override, tier_override_until, payments } = customer
   const plans = usePlans()
   const [refunded, setRefunded] = useState<CustomerPayment | null>(null)
   const [isWhole, setIsWhole] = useState(false)
@@ -28,7 +28,13 @@ export function Subscription({ customer }: { customer: Customer }) {
       <dl>
         {tier_override !== null && (
           <Fact label={t('Plan set to')}>
-            {t('{0}, by a superuser', planName(plans, tier_override))}
+            {tier_override_until === null
+              ? t('{0}, by a superuser', planName(plans, tier_override))
+              : t(
+                  '{0} until {1}, by a superuser',
+                  planName(plans, tier_override),
+                  formatDay(tier_override_until),
+                )}
           </Fact>
         )}
         {subscription ? (

@@ -7,6 +7,7 @@ import {
   IconCreditCard,
   IconKey,
   IconLogin2,
+  IconMail,
   IconReceiptRefund,
   IconScale,
   IconShoppingBag,
@@ -38,6 +39,7 @@ const ICONS: Record<TimelineItem['kind'], Icon> = {
   'sign-in': IconLogin2,
   key: IconKey,
   change: IconAdjustments,
+  email: IconMail,
 }
 
 const CHOICES: { value: 'all' | About; label: string }[] = [

@@ -1,4 +1,4 @@
-import { NativeSelect, Skeleton, Text } from '@mantine/core'
+import { NativeSelect, Skeleton, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { api } from '../api/client.ts'
@@ -75,8 +75,13 @@ function SubscriptionForm({ customer, onClose, children }: FormProps) {
       onClose={onClose}
       onSubmit={async () => {
         const body = { price_id: chosen, proration_at: preview.data?.proration_at ?? 0 }
-        await api.post('/api/admin/users/{id}/plan', body, { path })
+        const { is_to_confirm } = await api.post('/api/admin/users/{id}/plan', body, { path })
         await refreshCustomers()
+        return is_to_confirm
+          ? t(
+              'The bank asks the customer to confirm. They got an email with a link; the plan changes once they have paid.',
+            )
+          : undefined
       }}
     >
       {children}
@@ -138,9 +143,11 @@ function listPrices(plans: Plan[], { subscription }: Customer) {
 const AS_PAID = t('as paid')
 
 /** Overrides the plan of the subscription, until the override is removed. */
-function OverrideForm({ customer: { id, tier_override }, onClose, children }: FormProps) {
+function OverrideForm({ customer, onClose, children }: FormProps) {
+  const { id, tier_override, tier_override_until } = customer
   const plans = usePlans()
   const [plan, setPlan] = useState(tier_override ?? AS_PAID)
+  const [lastDay, setLastDay] = useState(tier_override_until?.slice(0, 10) ?? '')
   // Keep an override in the list after its plan has left the catalogue.
   const tiers = new Set([
     ...plans.map(({ tier }) => tier),
@@ -154,8 +161,9 @@ function OverrideForm({ customer: { id, tier_override }, onClose, children }: Fo
       onClose={onClose}
       onSubmit={async () => {
         const tier = plan === AS_PAID ? null : plan
-        const body = { subscription_tier: tier } as UpdateUserRequest
-        await api.patch('/api/admin/users/{id}', body, { path: { id } })
+        const until = tier === null || lastDay === '' ? null : `${lastDay}T23:59:59Z`
+        const body = { subscription_tier: tier, subscription_tier_until: until }
+        await api.patch('/api/admin/users/{id}', body as UpdateUserRequest, { path: { id } })
         await refreshCustomers()
       }}
     >
@@ -172,6 +180,19 @@ function OverrideForm({ customer: { id, tier_override }, onClose, children }: Fo
           ...[...tiers].map((tier) => ({ value: tier, label: planName(plans, tier) })),
         ]}
       />
+      {plan !== AS_PAID && (
+        <TextInput
+          type="date"
+          mt="sm"
+          label={t('Last day')}
+          description={t(
+            'Without a day, the plan stays until you change it. Days end at midnight UTC.',
+          )}
+          min={new Date().toISOString().slice(0, 10)}
+          value={lastDay}
+          onChange={({ currentTarget }) => setLastDay(currentTarget.value)}
+        />
+      )}
     </FormDialog>
   )
 }

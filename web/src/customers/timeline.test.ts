@@ -18,6 +18,7 @@ const EMPTY: CustomerEvent = {
   actor_email: null,
   subject_email: null,
   data: null,
+  email: null,
 }
 const name = (tier: string) => tier.toUpperCase()
 const words = (...events: Partial<CustomerEvent>[]) =>

@@ -1,8 +1,9 @@
 /** Describes the events of a customer's timeline. */
 
 import { describeEvent, readAddresses, readReason } from '../account/audit-words.ts'
+import { EMAIL_STATES } from '../activity/email-states.ts'
 import type { AuditEntry, CustomerEvent } from '../api/types.ts'
-import { plural } from '../components/format.ts'
+import { formatDay, plural } from '../components/format.ts'
 import { t } from '../language/text.ts'
 import { formatAmount } from '../shop/amount.ts'
 import { describeCode } from '../shop/timeline.ts'
@@ -10,7 +11,17 @@ import { describeCode } from '../shop/timeline.ts'
 export type TimelineItem = {
   id: string
   at: string
-  kind: 'paid' | 'refund' | 'dispute' | 'ended' | 'purchase' | 'call' | 'sign-in' | 'key' | 'change'
+  kind:
+    | 'paid'
+    | 'refund'
+    | 'dispute'
+    | 'ended'
+    | 'purchase'
+    | 'call'
+    | 'sign-in'
+    | 'key'
+    | 'change'
+    | 'email'
   title: string
   details: string[]
   orderId: string | null
@@ -88,6 +99,12 @@ function describe(event: CustomerEvent, names: TierNames): TimelineItem {
         ),
         [status !== null && status !== 'completed' && describeCode(status)],
       )
+    case 'email':
+      return item(event, 'email', t('Email: {0}', event.email?.subject ?? ''), [
+        status !== 'sent' && EMAIL_STATES[status as 'waiting' | 'failed'].label,
+        detail,
+        event.email && t('Recipient: {0}', event.email.address),
+      ])
     default:
       return describeEntry(event, names)
   }
@@ -116,7 +133,7 @@ function readKind(action: string): TimelineItem['kind'] {
 /** Returns what a superuser changed; null for other entries. */
 function describeChange({ action, data }: CustomerEvent, names: TierNames): string | null {
   if (action !== 'user.changed' || data === null) return null
-  const { is_active, is_verified, is_superuser, subscription_tier } = data
+  const { is_active, is_verified, is_superuser, subscription_tier, subscription_tier_until } = data
   const words = [
     is_active !== undefined && (is_active ? t('Reactivated') : t('Suspended')),
     is_verified !== undefined &&
@@ -124,7 +141,14 @@ function describeChange({ action, data }: CustomerEvent, names: TierNames): stri
     is_superuser !== undefined &&
       (is_superuser ? t('Made a superuser') : t('No longer a superuser')),
     subscription_tier === null && t('Plan follows the subscription again'),
-    typeof subscription_tier === 'string' && t('Plan set to {0}', names.plan(subscription_tier)),
+    typeof subscription_tier === 'string' &&
+      (typeof subscription_tier_until === 'string'
+        ? t(
+            'Plan set to {0} until {1}',
+            names.plan(subscription_tier),
+            formatDay(subscription_tier_until),
+          )
+        : t('Plan set to {0}', names.plan(subscription_tier))),
   ].filter((word) => word !== false)
   return words.length === 0 ? null : words.join(', ')
 }

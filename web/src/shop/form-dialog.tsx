@@ -18,6 +18,7 @@ type FormDialogProps = {
   isReady?: boolean
   children: ReactNode
   onClose: () => void
+  /** Text that it returns is shown in place of `done`. */
   onSubmit: () => Promise<unknown>
 }
 
@@ -26,8 +27,8 @@ export function FormDialog(dialog: FormDialogProps) {
   const { title, action, done, isDangerous, isReady = true, children, onClose, onSubmit } = dialog
   const run = useMutation({
     mutationFn: onSubmit,
-    onSuccess: () => {
-      showToast(done)
+    onSuccess: (said) => {
+      showToast(typeof said === 'string' ? said : done)
       onClose()
     },
   })
