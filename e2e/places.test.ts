@@ -64,12 +64,13 @@ test('a plan with documents and without conversations opens on the library', asy
   const app = await testApp(t, { userApp: true })
   const nora = await app.as('nora')
   const { page, errors } = await visit(await openBrowser(t))
-  await page.route('**/api/users/me', async (route) => {
+  await signInByForm(page, app.url, nora.email)
+  await page.route('**/api/auth/me', async (route) => {
     const reply = await route.fetch()
     const json = { ...(await reply.json()), entitlements: ['rag', 'library'] }
     await route.fulfill({ response: reply, json })
   })
-  await signInByForm(page, app.url, nora.email)
+  await page.goto(`${app.url}/home`)
   await page.waitForURL('**/library')
   await menuOf(page).getByRole('link', { name: 'Library' }).waitFor()
   assert.equal(await menuOf(page).getByRole('link', { name: 'New conversation' }).count(), 0)
