@@ -132,7 +132,7 @@ test('a second start on one data folder is refused; after a kill the next one ta
   const ports = await freePorts(4)
   const first = await running(t, env('storefront,worker', ports[0]!))
   if (process.platform === 'linux') {
-    // In the process that was started, not in a child: whoever started it ends it.
+    // The service runs in the started process, not in a child, so signals reach it.
     assert.match(
       readFileSync(`/proc/${first.pid}/environ`, 'utf8'),
       /(?:^|\0)MALLOC_MMAP_THRESHOLD_=16384\0/,
@@ -203,7 +203,7 @@ for (const [nodeEnv, env] of [
       assert.ok(
         json.some(({ msg, app }) => msg === 'Latchkey is up' && app === `http://localhost:${port}`),
       )
-      // What makes a superuser is no line of a log.
+      // The log never contains a link that creates a superuser.
       assert.doesNotMatch(output, /setup\?|token=/)
       assert.ok(json.some(({ msg }) => /superuser add EMAIL/.test(msg)))
     } else {

@@ -1,5 +1,5 @@
-// What happened and what is pending, for superusers: the audit log, jobs, emails that wait or failed,
-// and received payment events.
+// Routes of superusers for the audit log, jobs, emails that wait or failed, and received payment
+// events.
 import { type Static, Type } from 'typebox'
 import { recordAudit } from '#audit/audit.ts'
 import { AuditEntries, AuditEntryView, AuditPage, pageOfAudit } from '#audit/entries.ts'

@@ -6,7 +6,7 @@ import { findEmails } from '#identity/admin/administration.ts'
 import { DAY_MS, type Instant, plus } from '#platform/clock.ts'
 import { Instant as InstantType, JsonObject, Nullable, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
-import { findOrderIds, listBoughtBefore } from '#storefront/orders/customer.ts'
+import { findOrderIds, listEarlierPurchases } from '#storefront/orders/customer.ts'
 import { readCallPage } from '#usage/calls.ts'
 import { computeLowestId } from '#usage/ids.ts'
 
@@ -101,7 +101,7 @@ async function readMoney({ db }: Deps, userId: string, before: Instant): Promise
 }
 
 async function readPurchases({ db }: Deps, userId: string, before: Instant): Promise<Part[]> {
-  const rows = await listBoughtBefore(db, userId, { before, limit: PART_MAX })
+  const rows = await listEarlierPurchases(db, userId, { before, limit: PART_MAX })
   return [
     limited(
       rows.map(({ created_at, from_id, ...row }) => ({

@@ -1,4 +1,4 @@
-/** What works now and what does not, as superusers read it. */
+/** Runs the checks that superusers read under Run, Health. */
 import { type Static, Type } from 'typebox'
 import { checkBilling } from '#checks/billing.ts'
 import { checkEmbedder } from '#checks/embedder.ts'

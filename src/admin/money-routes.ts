@@ -5,7 +5,7 @@ import { INVOICE_STATUSES, listAllInvoices } from '#billing/money/invoices.ts'
 import { listMovementPage, MOVEMENT_TYPES } from '#billing/money/revenue.ts'
 import { findEmails } from '#identity/admin/administration.ts'
 import type { App } from '#platform/http/app.ts'
-import { nextCursor, readCursor } from '#platform/http/keyset.ts'
+import { nextCursor } from '#platform/http/keyset.ts'
 import { Instant, Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import { exportMovements } from '#storefront/orders/movement-csv.ts'
@@ -92,8 +92,7 @@ export function adminMoneyRoutes(
     },
     async ({ query: { type, limit, cursor, ...asked } }) => {
       const span = readInstants(readMetricSpan(clock, asked))
-      const after = cursor === undefined ? null : readCursor(cursor)
-      const rows = await listMovementPage(db, span, { type, after, limit })
+      const rows = await listMovementPage(db, span, { type, cursor, limit })
       const [emails, purchases] = await Promise.all([
         findEmails(db, listUserIds(rows)),
         findByPayments(
@@ -153,15 +152,11 @@ export function adminMoneyRoutes(
       config: { access: 'superuser' },
     },
     async ({ query: { status, limit, cursor } }) => {
-      const after = cursor === undefined ? null : readCursor(cursor)
-      const rows = await listAllInvoices(db, { status, after, limit })
+      const rows = await listAllInvoices(db, { status, cursor, limit })
       const emails = await findEmails(db, listUserIds(rows))
       return {
         invoices: rows.map((row) => ({ ...row, email: emails.get(row.user_id ?? '') ?? null })),
-        next_cursor: nextCursor(
-          rows.map(({ created_at, id }) => ({ at: created_at, id })),
-          limit,
-        ),
+        next_cursor: nextCursor(rows, limit),
       }
     },
   )

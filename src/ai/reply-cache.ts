@@ -2,9 +2,10 @@
 // are bounded per reply, per user and in total; the oldest are removed first.
 // The trap: a sweep enforces the total, so new replies may exceed it until the next sweep.
 
+import { sql } from 'kysely'
 import { MINUTE_MS, plus, SECOND_MS } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
-import { inSlices, SLICE_ROWS } from '#platform/db/slices.ts'
+import { deleteSlice, inSlices, SLICE_ROWS } from '#platform/db/slices.ts'
 import { isRawJson } from '#platform/exact-json.ts'
 import type { Platform } from '#platform/platform.ts'
 import { seldom } from '#platform/telemetry/log.ts'
@@ -163,23 +164,7 @@ async function removeExpired(
 ): Promise<void> {
   const now = clock.now()
   await inSlices(
-    () =>
-      db
-        .deleteFrom('ai_replies')
-        .where((e) =>
-          e(
-            e.refTuple('user_id', 'key'),
-            'in',
-            e
-              .selectFrom('ai_replies')
-              .select(['user_id', 'key'])
-              .where('expires_at', '<=', now)
-              .limit(SLICE_ROWS)
-              .$asTuple('user_id', 'key'),
-          ),
-        )
-        .executeTakeFirstOrThrow()
-        .then(({ numDeletedRows }) => Number(numDeletedRows)),
+    () => deleteSlice(db, 'ai_replies', ['user_id', 'key'], sql`expires_at <= ${now}`),
     signal,
   )
 }

@@ -31,7 +31,7 @@ export class AppPage {
   }
 }
 
-/** What people read before the app starts, or without it. */
+/** Texts of the page before the app starts, or without it. */
 const TEXTS: Record<Locale, readonly [english: string, text: string][]> = {
   en: [],
   de: [

@@ -74,7 +74,7 @@ type Asked = {
   ownerStatus?: number
 }
 
-/** Things of each caller, for the ids in an address beside the one that is asked for. */
+/** Ids of each caller's own objects, for addresses with more than one id. */
 type Own = {
   conversation: string
   answer: string

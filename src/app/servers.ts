@@ -77,7 +77,7 @@ export async function createServers(
 ): Promise<{ api: App | null; storefront: App | null; health: App | null }> {
   const { config } = platform
   const { authenticators, state, sandbox, rooms } = needs
-  const entitlements = entitlementsOf(config, needs.switches)
+  const entitlements = createLiveEntitlements(config, needs.switches)
   const shared = {
     authenticators,
     entitlements,
@@ -150,7 +150,7 @@ export async function createServers(
  * Adds the operator's switches to the plans' entitlements, because no plan grants a feature that is
  * switched off.
  */
-export function entitlementsOf(
+export function createLiveEntitlements(
   config: Pick<Config, 'catalogue' | 'requireVerifiedEmail'>,
   switches: LiveSwitches,
 ): Entitlements {

@@ -36,7 +36,7 @@ import { createListener } from './listener.ts'
 import { openWithRooms } from './open.ts'
 import { agedRows } from './retention.ts'
 import { openSandbox } from './sandbox-wiring.ts'
-import { createServers, entitlementsOf } from './servers.ts'
+import { createLiveEntitlements, createServers } from './servers.ts'
 
 export type Service = {
   platform: Platform
@@ -113,7 +113,7 @@ export async function createService(
   const ai = add(
     createAi(platform, { ledger: usage.ledger, localEmbedder, switches: switches.live }),
   )
-  const { require: requireGrant } = entitlementsOf(config, switches.live)
+  const { require: requireGrant } = createLiveEntitlements(config, switches.live)
   const rag = add(
     await createRag(platform, {
       gateway: ai.gateway,

@@ -9,7 +9,7 @@ import type { Tables } from '#platform/db/tables.ts'
 import {
   CountedPaged,
   countRows,
-  nextCursor,
+  describePage,
   type PageOf,
   PageQuery,
   readCursor,
@@ -78,11 +78,7 @@ export async function pageOfAudit(
   }))
   return {
     entries,
-    total,
-    page,
-    limit,
-    pages: Math.ceil(total / limit),
-    next_cursor: nextCursor(rows, limit),
+    ...describePage(rows, total, { page, limit }),
   }
 }
 

@@ -1,4 +1,4 @@
-/** What a message consists of; one sealed value in its row. */
+/** The content of a message: one sealed value in its row. */
 import type { Citation } from '#rag/answer/citations.ts'
 
 export type TextPart = { type: 'text'; text: string }

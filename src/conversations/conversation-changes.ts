@@ -1,4 +1,4 @@
-/** What people change about their conversations: create, read a page, change, delete. */
+/** Creates, reads, changes and deletes conversations. */
 import { randomUUID } from 'node:crypto'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { ConversationOptions } from './content.ts'

@@ -1,7 +1,7 @@
 /** The list of a user's conversations: the pinned ones, then the newest first. */
 import { sql } from 'kysely'
 import { type Db, findDialect } from '#platform/db/db.ts'
-import { encodeCursor, readCursor } from '#platform/http/keyset.ts'
+import { isAfterCursor, nextCursor } from '#platform/http/keyset.ts'
 import { type Conversation, openConversation, type StoreDeps } from './conversation-store.ts'
 import { listRunning } from './message-store.ts'
 
@@ -23,27 +23,21 @@ export async function listConversations(
     cursor === undefined
       ? await select(db, userId, filter).where('pinned_at', 'is not', null).execute()
       : []
-  const place = cursor === undefined ? null : readCursor(cursor)
   const rows = await select(db, userId, filter)
     .where('pinned_at', 'is', null)
-    .$if(place !== null, (query) =>
-      query.where((e) =>
-        e(e.refTuple('updated_at', 'id'), '<', e.tuple(place?.at ?? '', place?.id ?? '')),
-      ),
-    )
+    .where(isAfterCursor(cursor, ['updated_at', 'id']))
     .limit(PAGE_SIZE)
     .execute()
-  const last = rows.at(-1)
   const running = await listRunning(db, userId)
   return {
     conversations: [...pinned, ...rows].map((row) => ({
       ...openConversation(deps, row),
       isRunning: running.has(row.id),
     })),
-    next_cursor:
-      last === undefined || rows.length < PAGE_SIZE
-        ? null
-        : encodeCursor({ at: last.updated_at, id: last.id }),
+    next_cursor: nextCursor(
+      rows.map(({ updated_at: at, id }) => ({ at, id })),
+      PAGE_SIZE,
+    ),
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import { sql } from 'kysely'
 import { type Db, transaction } from '#platform/db/db.ts'
-import { inSlices, SLICE_ROWS } from '#platform/db/slices.ts'
+import { deleteSlice, inSlices, SLICE_ROWS } from '#platform/db/slices.ts'
 import type { Platform } from '#platform/platform.ts'
 import { bumpRevision, tryLockConversation } from './conversation-store.ts'
 import { conversationProblem } from './problems.ts'
@@ -54,12 +54,9 @@ export async function eraseConversations(tx: Db, userId: string): Promise<void> 
   await tx.deleteFrom('conversation_settings').where('user_id', '=', userId).execute()
 }
 
-export async function eraseMessagesSlice(db: Db, userId: string): Promise<number> {
-  const { numAffectedRows } = await sql`
-    delete from conversation_messages where (user_id, conversation_id, id) in (
-      select user_id, conversation_id, id from conversation_messages
-      where user_id = ${userId} limit ${sql.lit(SLICE_ROWS)})`.execute(db)
-  return Number(numAffectedRows ?? 0n)
+export function eraseMessagesSlice(db: Db, userId: string): Promise<number> {
+  const key = ['conversation_id', 'id']
+  return deleteSlice(db, 'conversation_messages', key, sql`user_id = ${userId}`)
 }
 
 /**

@@ -21,7 +21,7 @@ export async function* streamMessages(
   for (const group of groupBySize(nodes)) yield* await readGroup(deps, userId, group)
 }
 
-/** Groups nodes whose contents fit into memory together. A larger message is a group of its own. */
+/** Groups nodes whose contents fit into memory together. A larger message has a separate group. */
 export function groupBySize(nodes: readonly SizedNode[]): SizedNode[][] {
   const groups: SizedNode[][] = []
   let bytes = Number.POSITIVE_INFINITY

@@ -23,7 +23,7 @@ export type MessageNode = Pick<Row, 'id' | 'parent_id' | 'role' | 'outcome' | 'c
   bytes: number
 }
 
-const placeOf = ({ userId, conversationId, id }: MessageKey) => ({
+const describePlace = ({ userId, conversationId, id }: MessageKey) => ({
   userId,
   name: `message ${id} of ${conversationId}`,
 })
@@ -34,7 +34,7 @@ export function sealContent(
   { parts, sources, citations, tools, reasoning, events, problem }: MessageContent,
 ): Uint8Array {
   const content = { parts, sources, citations, tools, reasoning, events, problem }
-  return sealJson(secrets, placeOf(key), content)
+  return sealJson(secrets, describePlace(key), content)
 }
 
 export async function insertMessages(
@@ -76,7 +76,7 @@ export function openMessage({ secrets }: Pick<Platform, 'secrets'>, row: Row): M
   } = row
   const content = openJson<MessageContent>(
     secrets,
-    placeOf({ userId, conversationId, id: row.id }),
+    describePlace({ userId, conversationId, id: row.id }),
     parts_sealed,
   )
   return { ...rest, usage: usage_json, ...content }

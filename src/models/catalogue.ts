@@ -1,5 +1,5 @@
-// The catalogue of model vendors. It has the dialect, address and key setting of each vendor, the
-// price, limits and quirks of each known model, the aliases, and the models of plans and API keys.
+// The catalogue of model vendors. A vendor has a dialect, an address and the name of its key setting; a
+// known model has a price, limits and quirks. Aliases and the models of plans and API keys follow.
 // built-in.ts has the built-in entries, and the file named by MODELS has the operator's
 // (models-file.ts).
 // The trap: two vendors may sell one name at two prices, so only vendor and name together identify

@@ -15,7 +15,7 @@ export const isLocale = (value: unknown): value is Locale => LOCALES.some((one) 
 
 /**
  * Returns the preferred language of an Accept-Language header (RFC 9110, section 12.5.4); null when
- * it names none of ours.
+ * it names no supported language.
  */
 export function parseAcceptLanguage(header: string | undefined): Locale | null {
   const ranges = (header ?? '')

@@ -48,7 +48,7 @@ export class Problem extends Error {
   readonly code: string
   readonly status: number
   readonly detail: string | Issue[]
-  /** What stands in the sentence's places. */
+  /** Values for the placeholders of the sentence. */
   readonly values: Values
   readonly headers: Record<string, string>
   readonly extra: Record<string, unknown>

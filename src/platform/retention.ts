@@ -7,7 +7,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { type Clock, DAY_MS, HOUR_MS, type Instant, plus } from './clock.ts'
 import type { Db } from './db/db.ts'
-import { inSlices, SLICE_ROWS } from './db/slices.ts'
+import { deleteSlice, inSlices } from './db/slices.ts'
 import type { Tables } from './db/tables.ts'
 import type { Room } from './room.ts'
 import type { Log } from './telemetry/log.ts'
@@ -48,19 +48,14 @@ export function byAge<T extends keyof Tables>({
   isText,
   only,
 }: Rule<T>): Aged {
-  const columns = sql.join(key.map((column) => sql.ref(column)))
   return {
     what,
     days,
     setting,
     table,
-    async removeSlice(db, before, now) {
-      const { numAffectedRows } = await sql`
-        delete from ${sql.table(table)} where (${columns}) in (
-          select ${columns} from ${sql.table(table)}
-          where ${sql.ref(at)} < ${isText ? before.slice(0, 10) : before} ${only === undefined ? sql`` : sql`and ${only(now)}`}
-          limit ${sql.lit(SLICE_ROWS)})`.execute(db)
-      return Number(numAffectedRows ?? 0n)
+    removeSlice(db, before, now) {
+      const isOld = sql`${sql.ref(at)} < ${isText ? before.slice(0, 10) : before}`
+      return deleteSlice(db, table, key, only ? sql`${isOld} and ${only(now)}` : isOld)
     },
   }
 }

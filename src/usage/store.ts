@@ -3,7 +3,7 @@ import './tables.ts'
 import { type CompiledQuery, sql } from 'kysely'
 import type { Run } from '#platform/db/async-commit.ts'
 import type { Db } from '#platform/db/db.ts'
-import { SLICE_ROWS } from '#platform/db/slices.ts'
+import { deleteSlice } from '#platform/db/slices.ts'
 import { archiveDays } from './archive.ts'
 import { createQueryCache } from './compiled.ts'
 import type { PeriodSpan } from './periods.ts'
@@ -317,12 +317,7 @@ export async function eraseBudgets(tx: Db, userId: string): Promise<void> {
  * @returns the number of removed rows
  */
 export async function eraseCallsSlice(db: Db, userId: string): Promise<number> {
-  const { numDeletedRows } = await db
-    .deleteFrom('usage_records')
-    .where('user_id', '=', userId)
-    .where('id', 'in', (e) =>
-      e.selectFrom('usage_records').select('id').where('user_id', '=', userId).limit(SLICE_ROWS),
-    )
-    .executeTakeFirstOrThrow()
-  return Number(numDeletedRows) || archiveDays(db, sql`user_id = ${userId}`)
+  const isOwn = sql`user_id = ${userId}`
+  const deleted = await deleteSlice(db, 'usage_records', ['id'], isOwn)
+  return deleted || archiveDays(db, isOwn)
 }

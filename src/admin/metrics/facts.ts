@@ -2,8 +2,8 @@
 import { type DayOfCheckouts, sumCheckoutsByDay } from '#billing/metrics/checkout-days.ts'
 import {
   type DayOfChanges,
-  sumChangesBefore,
   sumChangesByDay,
+  sumEarlierChanges,
 } from '#billing/metrics/subscription-sums.ts'
 import { type DayRevenue, sumRevenueByDay } from '#billing/money/revenue.ts'
 import { countSignUpsByDay } from '#identity/user-counts.ts'
@@ -54,7 +54,7 @@ const READERS: Record<Source, (db: Db, span: Span) => Promise<Partial<Facts>>> =
   revenue: async (db, span) => ({ revenue: await sumRevenueByDay(db, readInstants(span)) }),
   changes: async (db, span) => ({
     changes: await sumChangesByDay(db, span),
-    before: await sumChangesBefore(db, span.from),
+    before: await sumEarlierChanges(db, span.from),
   }),
   usage: async (db, span) => ({
     usage: await readUsage(db, span),

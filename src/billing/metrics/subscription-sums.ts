@@ -57,7 +57,7 @@ export async function sumChangesByDay(db: Db, { from, to }: DaySpan): Promise<Da
 }
 
 /** Returns the sums of all days before a day, by currency: the state at its start. */
-export async function sumChangesBefore(db: Db, day: string): Promise<Omit<DayOfChanges, 'day'>[]> {
+export async function sumEarlierChanges(db: Db, day: string): Promise<Omit<DayOfChanges, 'day'>[]> {
   const rows = await db
     .selectFrom('subscription_changes')
     .select(['currency', ...SUMS])

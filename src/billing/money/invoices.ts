@@ -8,7 +8,7 @@ import type { Stripe } from 'stripe'
 import { lockUser } from '#identity/users.ts'
 import type { Instant } from '#platform/clock.ts'
 import { type Db, forUpdate, transaction } from '#platform/db/db.ts'
-import type { Place } from '#platform/http/keyset.ts'
+import { isAfterCursor } from '#platform/http/keyset.ts'
 import { toInstant } from '../accounts.ts'
 import { findOwnerId } from '../customers.ts'
 import { readPrices } from '../deals.ts'
@@ -145,14 +145,14 @@ export async function findInvoice(
 export const INVOICE_STATUSES = ['draft', 'open', 'paid', 'void', 'uncollectible'] as const
 export type InvoiceStatus = (typeof INVOICE_STATUSES)[number]
 
-/** Lists at most `limit` invoices of all users after a place, newest first. */
+/** Lists at most `limit` invoices of all users after the cursor, newest first. */
 export function listAllInvoices(
   db: Db,
   {
     status,
-    after,
+    cursor,
     limit,
-  }: { status: InvoiceStatus | undefined; after: Place | null; limit: number },
+  }: { status: InvoiceStatus | undefined; cursor: string | undefined; limit: number },
 ) {
   return db
     .selectFrom('invoices')
@@ -169,11 +169,7 @@ export function listAllInvoices(
       'payment_id',
     ])
     .$if(status !== undefined, (query) => query.where('status', '=', status ?? ''))
-    .$if(after !== null, (query) =>
-      query.where((e) =>
-        e(e.refTuple('created_at', 'id'), '<', e.tuple(after?.at ?? '', after?.id ?? '')),
-      ),
-    )
+    .where(isAfterCursor(cursor))
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .limit(limit)

@@ -5,7 +5,7 @@
 import type { Selectable } from 'kysely'
 import type { Instant } from '#platform/clock.ts'
 import { type Db, forUpdate } from '#platform/db/db.ts'
-import { countRows, nextCursor, type PageOf, readCursor } from '#platform/http/keyset.ts'
+import { countRows, describePage, isAfterCursor, type PageOf } from '#platform/http/keyset.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { DisputesTable, Fee, PaymentsTable, RefundsTable } from './tables.ts'
 
@@ -162,7 +162,6 @@ export async function listAllDisputes(
     )
   const total = await countRows(db, found)
   const offset = cursor === undefined ? (page - 1) * limit : 0
-  const before = cursor === undefined ? null : readCursor(cursor)
   const rows = await found
     .innerJoin('payments', 'payments.id', 'disputes.payment_id')
     .select([
@@ -176,28 +175,15 @@ export async function listAllDisputes(
       'payments.kind',
       'payments.user_id',
     ])
-    .$if(before !== null, (query) =>
-      query.where((e) =>
-        e(
-          e.refTuple('disputes.created_at', 'disputes.id'),
-          '<',
-          e.tuple(before?.at ?? '', before?.id ?? ''),
-        ),
-      ),
-    )
+    .where(isAfterCursor(cursor, ['disputes.created_at', 'disputes.id']))
     .orderBy('disputes.created_at', 'desc')
     .orderBy('disputes.id', 'desc')
     .offset(offset)
     .limit(limit)
     .execute()
-  const places = rows.map(({ created_at, id }) => ({ at: created_at, id }))
   return {
     disputes: rows.map((row) => ({ ...row, is_open: !DECIDED.includes(row.status) })),
-    total,
-    page,
-    limit,
-    pages: Math.ceil(total / limit),
-    next_cursor: nextCursor(places, limit),
+    ...describePage(rows, total, { page, limit }),
   }
 }
 

@@ -8,7 +8,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Instant } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import { formatUtcDay } from '#platform/db/time.ts'
-import type { Place } from '#platform/http/keyset.ts'
+import { isAfterCursor } from '#platform/http/keyset.ts'
 
 export type Revenue = {
   currency: string
@@ -107,17 +107,24 @@ const toMovement = (row: Movement): Movement => ({
 export const MOVEMENT_TYPES = ['payment', 'refund', 'dispute'] as const
 export type ListedType = (typeof MOVEMENT_TYPES)[number]
 
-/** Lists at most `limit` movements after a place, newest first; without a type, all but fees. */
+/** Lists at most `limit` movements after the cursor, newest first; without a type, all but fees. */
 export async function listMovementPage(
   db: Db,
   span: Months,
-  { type, after, limit }: { type: ListedType | undefined; after: Place | null; limit: number },
+  {
+    type,
+    cursor,
+    limit,
+  }: {
+    type: ListedType | undefined
+    cursor: string | undefined
+    limit: number
+  },
 ): Promise<Movement[]> {
   const isWanted = type === undefined ? sql`type <> 'fee'` : sql`type = ${type}`
-  const isAfter = after === null ? sql`` : sql`and (at, id) < (${after.at}, ${after.id})`
   const { rows } = await sql<Movement>`
     select *, (select max(i.number) from invoices i where i.payment_id = moved.payment_id) as invoice
-    from (${selectMovements(span)}) as moved where ${isWanted} ${isAfter}
+    from (${selectMovements(span)}) as moved where ${isWanted} and ${isAfterCursor(cursor, ['at', 'id'])}
     order by at desc, id desc limit ${sql.lit(limit)}`.execute(db)
   return rows.map(toMovement)
 }

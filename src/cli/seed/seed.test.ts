@@ -12,7 +12,7 @@ import { CAST } from './cast.ts'
 import { insertCrowd } from './crowd.ts'
 import { type Deed, listDeeds } from './script.ts'
 
-/** A folder of its own, which is SQLite whatever the other tests use. */
+/** The seed fills a folder with SQLite, so it does not run on a server. */
 const ON_SQLITE_ONLY = {
   skip: process.env.TEST_DATABASE_URL !== undefined && 'it fills a folder, not a server',
 }

@@ -36,7 +36,7 @@ export type Share = Omit<Row, 'user_id' | 'content_sealed'> & {
 /** In the order of creation; the list is not paged. */
 const SHARES_MAX = 500
 
-const placeOf = ({ userId, id }: ShareKey) => ({ userId, name: `share ${id}` })
+const describePlace = ({ userId, id }: ShareKey) => ({ userId, name: `share ${id}` })
 
 export type ShareChange = {
   leafId?: string
@@ -76,7 +76,7 @@ export async function createShare(
       .values({
         ...row,
         user_id: userId,
-        content_sealed: sealJson(deps.secrets, placeOf(key), content),
+        content_sealed: sealJson(deps.secrets, describePlace(key), content),
       })
       .execute()
   })
@@ -153,7 +153,7 @@ export async function updateShare(
   const isPublished = isEmpty || leafId !== undefined || withSources !== undefined
   const content = isPublished
     ? await freezeBranch(deps, key.userId, conversation, selection)
-    : openJson<Frozen>(deps.secrets, placeOf(key), content_sealed)
+    : openJson<Frozen>(deps.secrets, describePlace(key), content_sealed)
   const change = {
     leaf_id: selection.leafId,
     is_citing: selection.withSources,
@@ -162,7 +162,7 @@ export async function updateShare(
   }
   const { numUpdatedRows } = await deps.db
     .updateTable('conversation_shares')
-    .set({ ...change, content_sealed: sealJson(deps.secrets, placeOf(key), content) })
+    .set({ ...change, content_sealed: sealJson(deps.secrets, describePlace(key), content) })
     .where('user_id', '=', key.userId)
     .where('id', '=', key.id)
     .executeTakeFirst()
@@ -210,7 +210,7 @@ export async function openShareRow(deps: ShareDeps, token: string) {
   const owner = await deps.callerNow({ userId: key.userId, keyId: null })
   if (!owner?.isActive) throw conversationProblem('share_ended')
   const shared: SharedConversation = {
-    ...openJson<Frozen>(deps.secrets, placeOf(key), row.content_sealed),
+    ...openJson<Frozen>(deps.secrets, describePlace(key), row.content_sealed),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     withSources: row.is_citing,

@@ -5,7 +5,7 @@ import { recordAudit } from '#audit/audit.ts'
 import { FREE, type Tier } from '#catalogue/catalogue.ts'
 import { DAY_MS, plus } from '#platform/clock.ts'
 import { type Db, forUpdate, transaction } from '#platform/db/db.ts'
-import { nextCursor, type PageOf, readCursor } from '#platform/http/keyset.ts'
+import { describePage, isAfterCursor, type PageOf } from '#platform/http/keyset.ts'
 import type { Platform } from '#platform/platform.ts'
 import { type NotifyDeps, notifyOwner } from '../notify-owner.ts'
 import { identityProblem } from '../problems.ts'
@@ -172,14 +172,7 @@ export async function listUsers(db: Db, { page, limit, cursor }: PageOf): Promis
       : await usersBelow(db, cursor, limit)
   return {
     users,
-    total,
-    page,
-    limit,
-    pages: Math.ceil(total / limit),
-    next_cursor: nextCursor(
-      users.map(({ id, created_at }) => ({ id, at: created_at })),
-      limit,
-    ),
+    ...describePage(users, total, { page, limit }),
   }
 }
 
@@ -221,11 +214,10 @@ async function usersOfPage(
 }
 
 function usersBelow(db: Db, cursor: string, limit: number): Promise<ListedUser[]> {
-  const { at, id } = readCursor(cursor)
   return db
     .selectFrom('users')
     .select(LISTED)
-    .where((e) => e(e.refTuple('created_at', 'id'), '<', e.tuple(at, id)))
+    .where(isAfterCursor(cursor))
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .limit(limit)

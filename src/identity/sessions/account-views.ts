@@ -1,7 +1,7 @@
 /**
  * Account views: a superuser reads an account as its user sees it, and can change nothing.
  * A view belongs to one session of the superuser and ends with it. Its token names no session of
- * the user, so whatever needs one rejects it; access control admits only `viewable` routes.
+ * the user, so routes that need one reject it; access control admits only `viewable` routes.
  */
 import { recordAudit } from '#audit/audit.ts'
 import { type Instant, MINUTE_MS, plus } from '#platform/clock.ts'

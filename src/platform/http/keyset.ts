@@ -3,7 +3,7 @@
  * by number reads all rows before it. So lists without a counter are counted, and paged by number,
  * only up to COUNTED_MAX rows.
  */
-import { type SelectQueryBuilder, sql } from 'kysely'
+import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import { Type } from 'typebox'
 import type { Instant } from '../clock.ts'
 import type { Db } from '../db/db.ts'
@@ -64,10 +64,36 @@ export function readCursor(cursor: string): Place {
 
 const AT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
+/**
+ * Returns a condition for the rows after the cursor in a list ordered by both columns, newest first.
+ * @throws Problem 422 for an invalid cursor
+ */
+export function isAfterCursor(
+  cursor: string | undefined,
+  [at, id]: readonly [string, string] = ['created_at', 'id'],
+): RawBuilder<boolean> {
+  if (cursor === undefined) return sql`true`
+  const place = readCursor(cursor)
+  return sql`(${sql.ref(at)}, ${sql.ref(id)}) < (${place.at}, ${place.id})`
+}
+
+type ListedRow = Place | { created_at: Instant; id: string }
+
 /** Returns the cursor of the next page; null when this page is not full. */
-export function nextCursor(rows: readonly Place[], limit: number): string | null {
+export function nextCursor(rows: readonly ListedRow[], limit: number): string | null {
   const last = rows.at(-1)
-  return last === undefined || rows.length < limit ? null : encodeCursor(last)
+  if (last === undefined || rows.length < limit) return null
+  return encodeCursor('at' in last ? last : { at: last.created_at, id: last.id })
+}
+
+/** Returns the fields of `Paged`. */
+export function describePage(
+  rows: readonly ListedRow[],
+  total: number,
+  { page, limit }: Pick<PageOf, 'page' | 'limit'>,
+) {
+  const next_cursor = nextCursor(rows, limit)
+  return { total, page, limit, pages: Math.ceil(total / limit), next_cursor }
 }
 
 /** Counts the rows of a query, up to COUNTED_MAX. */

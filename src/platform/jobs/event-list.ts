@@ -2,7 +2,7 @@
 import '../tables.ts'
 import type { Instant } from '../clock.ts'
 import type { Db } from '../db/db.ts'
-import { nextCursor, readCursor } from '../http/keyset.ts'
+import { isAfterCursor, nextCursor } from '../http/keyset.ts'
 import { buildRetryKey } from './inbox.ts'
 
 export type ListedEvent = {
@@ -23,12 +23,9 @@ export async function listEvents(
     .select(['source', 'event_id as id', 'received_at', 'handled_at'])
     .orderBy('received_at', 'desc')
     .orderBy('event_id', 'desc')
+    .where(isAfterCursor(cursor, ['received_at', 'event_id']))
     .limit(limit)
   if (isOpen) query = query.where('handled_at', 'is', null)
-  if (cursor !== undefined) {
-    const { at, id } = readCursor(cursor)
-    query = query.where((e) => e(e.refTuple('received_at', 'event_id'), '<', e.tuple(at, id)))
-  }
   const rows = await query.execute()
   const jobs = await findRetries(
     db,

@@ -1,7 +1,7 @@
 /** SQL of chunks. A chunk is found only through a document that names the chunk's version. */
 import { type CompiledQuery, sql } from 'kysely'
 import { type Db, type Dialect, findDialect } from '#platform/db/db.ts'
-import { SLICE_ROWS } from '#platform/db/slices.ts'
+import { deleteSlice } from '#platform/db/slices.ts'
 import type { PageStart } from '../tables.ts'
 
 /** A chunk's place in its document. */
@@ -301,22 +301,7 @@ export async function listNextIndexes(
 }
 
 /** Erases chunks of a deleted user. @returns how many rows were deleted */
-export async function eraseChunksSlice(db: Db, userId: string): Promise<number> {
-  const { numDeletedRows } = await db
-    .deleteFrom('rag_chunks')
-    .where('user_id', '=', userId)
-    .where((e) =>
-      e(
-        e.refTuple('version', 'chunk_index'),
-        'in',
-        e
-          .selectFrom('rag_chunks')
-          .select(['version', 'chunk_index'])
-          .where('user_id', '=', userId)
-          .limit(SLICE_ROWS)
-          .$asTuple('version', 'chunk_index'),
-      ),
-    )
-    .executeTakeFirstOrThrow()
-  return Number(numDeletedRows)
+export function eraseChunksSlice(db: Db, userId: string): Promise<number> {
+  const key = ['version', 'chunk_index']
+  return deleteSlice(db, 'rag_chunks', key, sql`user_id = ${userId}`)
 }

@@ -8,7 +8,7 @@ import { findUser } from '#identity/users.ts'
 import { composeEmailTo } from '#mail/email.ts'
 import { sendMail } from '#mail/mail.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
-import { countRows, nextCursor, type PageOf, readCursor } from '#platform/http/keyset.ts'
+import { countRows, describePage, isAfterCursor, type PageOf } from '#platform/http/keyset.ts'
 import { Instant, Nullable } from '#platform/http/schema.ts'
 import { formatDate, type Locale } from '#platform/locale.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -74,30 +74,20 @@ export async function listContactMessages(
     .$if(isOpen !== undefined, (query) => query.where('closed_at', isOpen ? 'is' : 'is not', null))
   const total = await countRows(db, found)
   const offset = cursor === undefined ? (page - 1) * limit : 0
-  const before = cursor === undefined ? null : readCursor(cursor)
   const rows =
     offset >= total
       ? []
       : await found
           .select(SHOWN)
-          .$if(before !== null, (query) =>
-            query.where((e) =>
-              e(e.refTuple('created_at', 'id'), '<', e.tuple(before?.at ?? '', before?.id ?? '')),
-            ),
-          )
+          .where(isAfterCursor(cursor))
           .orderBy('created_at', 'desc')
           .orderBy('id', 'desc')
           .offset(offset)
           .limit(limit)
           .execute()
-  const places = rows.map(({ created_at, id }) => ({ at: created_at, id }))
   return {
     messages: await addReplies(db, rows),
-    total,
-    page,
-    limit,
-    pages: Math.ceil(total / limit),
-    next_cursor: nextCursor(places, limit),
+    ...describePage(rows, total, { page, limit }),
   }
 }
 

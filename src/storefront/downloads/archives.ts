@@ -150,7 +150,7 @@ export async function prepareRelease(
 }
 
 /** Opens the sources of an archive; the caller closes them. */
-export function openPackOf(config: Config, pack: Pack): Promise<OpenPack> {
+export function openArchivePack(config: Config, pack: Pack): Promise<OpenPack> {
   return openPack(cacheDir(config), pack)
 }
 
@@ -168,7 +168,7 @@ async function hashBytes(
   read: (pack: OpenPack) => AsyncIterable<Buffer>,
 ): Promise<string> {
   const hash = createHash('sha256')
-  const opened = await openPackOf(config, pack)
+  const opened = await openArchivePack(config, pack)
   try {
     for await (const piece of read(opened)) hash.update(piece)
   } finally {

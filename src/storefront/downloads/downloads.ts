@@ -22,7 +22,7 @@ import {
   type BuyerArchive,
   buildArchive,
   computeChecksum,
-  openPackOf,
+  openArchivePack,
 } from './archives.ts'
 import { isResume, parseRange, type RangeRequest, resolveRange } from './range.ts'
 import * as store from './store.ts'
@@ -83,7 +83,7 @@ export async function startDownload(
 ): Promise<{ download: Download; bytes: Readable }> {
   const download = await grantDownload(deps, userId, request)
   // Opened before anything is counted: what cannot be read must not cost a download.
-  const pack = await openPackOf(deps.config, download.archive.pack).catch((cause) => {
+  const pack = await openArchivePack(deps.config, download.archive.pack).catch((cause) => {
     throw zipFailed(deps, cause)
   })
   try {

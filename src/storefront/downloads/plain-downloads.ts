@@ -8,7 +8,7 @@ import { DAY_MS } from '#platform/clock.ts'
 import { storefrontProblem } from '../problems.ts'
 import type { Listed } from '../products/product-list.ts'
 import type { PurchaseRow } from '../purchases/store.ts'
-import { buildPlainArchive, openPackOf, type PlainRelease } from './archives.ts'
+import { buildPlainArchive, openArchivePack, type PlainRelease } from './archives.ts'
 import type { DownloadDeps } from './downloads.ts'
 import { parseRange, resolveRange } from './range.ts'
 import * as downloadStore from './store.ts'
@@ -81,7 +81,7 @@ export async function startPlainDownload(
   const { config, db, log } = deps
   const { start, end } = part ?? { start: 0, end: archive.sizeBytes }
   // Opened before anything is counted: what cannot be read must not cost a download.
-  const pack = await openPackOf(config, archive.pack)
+  const pack = await openArchivePack(config, archive.pack)
   const day = buildDay(deps, credential)
   try {
     await count(deps, credential, request, { archive, bytes: end - start })

@@ -1,7 +1,7 @@
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { Instant } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
-import { SLICE_ROWS } from '#platform/db/slices.ts'
+import { deleteSlice } from '#platform/db/slices.ts'
 import type { Tables } from '#platform/db/tables.ts'
 import '../tables.ts'
 
@@ -133,13 +133,6 @@ export async function insertChecksum(
 }
 
 /** @returns the number of deleted rows */
-export async function eraseSlice(db: Db, userId: string): Promise<number> {
-  const { numDeletedRows } = await db
-    .deleteFrom('downloads')
-    .where('user_id', '=', userId)
-    .where('id', 'in', (e) =>
-      e.selectFrom('downloads').select('id').where('user_id', '=', userId).limit(SLICE_ROWS),
-    )
-    .executeTakeFirstOrThrow()
-  return Number(numDeletedRows)
+export function eraseSlice(db: Db, userId: string): Promise<number> {
+  return deleteSlice(db, 'downloads', ['id'], sql`user_id = ${userId}`)
 }

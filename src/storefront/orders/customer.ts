@@ -29,7 +29,7 @@ export async function findBuyer({ db, secrets }: OrderDeps, q: string): Promise<
 }
 
 /** Lists a user's purchases before an instant, newest first, also those to be claimed. */
-export function listBoughtBefore(
+export function listEarlierPurchases(
   db: Db,
   userId: string,
   { before, limit }: { before: Instant; limit: number },

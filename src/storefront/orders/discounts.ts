@@ -1,7 +1,7 @@
 /**
  * Promotion codes that superusers make. The discount is a coupon at the processor. A code without
  * conditions of this service also is a promotion code there, so buyers may type it on the payment
- * page; the other codes work only through this service, which checks their conditions.
+ * page. The other codes work only through this service, which checks their conditions.
  */
 import { randomUUID } from 'node:crypto'
 import type { Selectable } from 'kysely'
@@ -186,7 +186,7 @@ async function reserveCode(db: Db, row: Row): Promise<void> {
   }
 }
 
-/** Returns the id of the processor's promotion code; null when the code has conditions of ours. */
+/** Returns the id of the processor's promotion code; null when the service checks conditions of the code. */
 async function createCoupon(
   { coupons, promotionCodes }: Processor,
   row: Row,

@@ -7,7 +7,13 @@ import { findEmails } from '#identity/admin/administration.ts'
 import { findUsers } from '#identity/admin/user-search.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Tables } from '#platform/db/tables.ts'
-import { countRows, nextCursor, type PageOf, readCursor } from '#platform/http/keyset.ts'
+import {
+  countRows,
+  describePage,
+  isAfterCursor,
+  nextCursor,
+  type PageOf,
+} from '#platform/http/keyset.ts'
 import type { Platform } from '#platform/platform.ts'
 import { listOfPurchase } from '../downloads/store.ts'
 import { listActive } from '../licences/store.ts'
@@ -39,14 +45,9 @@ export async function listOrders(deps: OrderDeps, filter: OrderFilter, asked: Pa
   const total = await countRows(db, found)
   const offset = cursor === undefined ? (page - 1) * limit : 0
   const rows = offset >= total ? [] : await readPage(found, { cursor, offset, limit })
-  const places = rows.map(({ created_at, id }) => ({ at: created_at, id }))
   return {
     purchases: await viewOrders(db, rows),
-    total,
-    page,
-    limit,
-    pages: Math.ceil(total / limit),
-    next_cursor: nextCursor(places, limit),
+    ...describePage(rows, total, { page, limit }),
   }
 }
 
@@ -61,8 +62,7 @@ export async function* readOrders(
   do {
     const rows: PurchaseRow[] = await readPage(found, { cursor, offset: 0, limit: pageRows })
     yield await viewOrders(deps.db, rows)
-    const places = rows.map(({ created_at, id }) => ({ at: created_at, id }))
-    cursor = nextCursor(places, pageRows) ?? undefined
+    cursor = nextCursor(rows, pageRows) ?? undefined
   } while (cursor !== undefined)
 }
 
@@ -157,14 +157,9 @@ function readPage(
   found: Found,
   { cursor, offset, limit }: { cursor: string | undefined; offset: number; limit: number },
 ): Promise<PurchaseRow[]> {
-  const before = cursor === undefined ? null : readCursor(cursor)
   return found
     .selectAll()
-    .$if(before !== null, (query) =>
-      query.where((e) =>
-        e(e.refTuple('created_at', 'id'), '<', e.tuple(before?.at ?? '', before?.id ?? '')),
-      ),
-    )
+    .where(isAfterCursor(cursor))
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .offset(offset)

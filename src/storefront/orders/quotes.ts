@@ -1,5 +1,5 @@
 /**
- * What a checkout charges: a product's price, an upgrade's difference or a renewal. Only the server
+ * Computes the amount of a checkout: a product's price, an upgrade's difference or a renewal. Only the server
  * computes amounts; a request names products and purchases.
  */
 import { findPayments, type PaymentRow } from '#billing/money/payments.ts'

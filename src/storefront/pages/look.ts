@@ -1,4 +1,4 @@
-/** The shop's colors and corners under a brand of its own: variables over those of storefront.css. */
+/** The shop's colors and corners under an operator's brand, as variables over storefront.css. */
 import type { LiveBrand } from '#brand/live.ts'
 import { deriveColors } from '#brand/tokens.ts'
 

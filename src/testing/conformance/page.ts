@@ -26,7 +26,7 @@ export async function playMatrix(t: Pick<TestContext, 'after'>): Promise<Outcome
 }
 
 export function buildPage(outcomes: readonly Outcome[]): string {
-  return `# Wire cases
+  return `# Compatibility
 
 Each case runs at each API of the gateway, on models of OpenAI, Anthropic and Gemini: a cell has one sign per vendor, in
 this order. The vendors are strict mocks ([src/testing/conformance](../src/testing/conformance)) with the rejections of

@@ -62,8 +62,8 @@ export function AuditView() {
                     <Table.Tr>
                       <Table.Th>{t('When')}</Table.Th>
                       <Table.Th>{t('What')}</Table.Th>
-                      <Table.Th visibleFrom="sm">{t('By')}</Table.Th>
-                      <Table.Th visibleFrom="sm">{t('About')}</Table.Th>
+                      <Table.Th visibleFrom="md">{t('By')}</Table.Th>
+                      <Table.Th visibleFrom="md">{t('About')}</Table.Th>
                     </Table.Tr>
                   </Table.Thead>
                   <Table.Tbody>
@@ -93,12 +93,12 @@ function Row({ entry }: { entry: AdminAuditEntry }) {
         <Text c="dimmed" size="sm" style={{ overflowWrap: 'anywhere' }}>
           {details.filter((one) => typeof one === 'string').join(', ')}
         </Text>
-        <Text size="sm" component="div" hiddenFrom="sm">
+        <Text size="sm" component="div" hiddenFrom="md">
           {entry.actor_id === null ? <Subject entry={entry} /> : person}
         </Text>
       </Table.Td>
-      <Table.Td visibleFrom="sm">{person}</Table.Td>
-      <Table.Td visibleFrom="sm">
+      <Table.Td visibleFrom="md">{person}</Table.Td>
+      <Table.Td visibleFrom="md">
         <Subject entry={entry} />
       </Table.Td>
     </Table.Tr>

@@ -79,11 +79,11 @@ function Figures({ customer: { subscription, margin_30d } }: { customer: Custome
   return (
     <StatGrid>
       <Stat label="MRR" note={mrr ? t('Before discounts and tax') : t('No paid subscription')}>
-        {mrr ? formatMoney(inUnits(mrr.cents, mrr.currency), mrr.currency) : '$0'}
+        {mrr ? formatMoney(inUnits(mrr.cents, mrr.currency), mrr.currency) : formatMoney(0, 'USD')}
       </Stat>
       <Stat label={t('Revenue, 30 days')} note={t('After refunds, fees and tax')}>
         {revenue.length === 0
-          ? '$0'
+          ? formatMoney(0, 'USD')
           : revenue
               .map(({ cents, currency }) => formatMoney(inUnits(cents, currency), currency))
               .join(', ')}

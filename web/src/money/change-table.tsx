@@ -1,4 +1,4 @@
-import { Badge, Table, Text } from '@mantine/core'
+import { Badge, Group, Table, Text } from '@mantine/core'
 import type { SubscriptionChange, SubscriptionChangeKind } from '../api/types.ts'
 import { planName } from '../billing/plans.ts'
 import { usePlans } from '../billing/use-plans.ts'
@@ -28,7 +28,7 @@ export function ChangeTable({ changes }: { changes: SubscriptionChange[] }) {
         <Table.Thead>
           <Table.Tr>
             <Table.Th>{t('Customer')}</Table.Th>
-            <Table.Th>{t('Change')}</Table.Th>
+            <Table.Th visibleFrom="sm">{t('Change')}</Table.Th>
             <Table.Th visibleFrom="md">{t('Plan')}</Table.Th>
             <Table.Th visibleFrom="md">{t('Day')}</Table.Th>
             <Table.Th visibleFrom="md" ta="right">
@@ -43,12 +43,17 @@ export function ChangeTable({ changes }: { changes: SubscriptionChange[] }) {
             return (
               <Table.Tr key={`${day} ${user_id} ${kind} ${currency} ${change.after_cents}`}>
                 <Table.Td>
-                  <CustomerLink id={user_id} name={email ?? 'Deleted account'} />
-                  <Text c="dimmed" size="sm" hiddenFrom="md">
-                    {formatUtcDay(day)}
-                  </Text>
+                  <CustomerLink id={user_id} name={email ?? t('Deleted account')} />
+                  <Group gap={6} hiddenFrom="md">
+                    <Badge color={KINDS[kind].color} hiddenFrom="sm">
+                      {KINDS[kind].label}
+                    </Badge>
+                    <Text c="dimmed" size="sm">
+                      {formatUtcDay(day)}
+                    </Text>
+                  </Group>
                 </Table.Td>
-                <Table.Td>
+                <Table.Td visibleFrom="sm">
                   <Badge color={KINDS[kind].color} style={{ flexShrink: 0 }}>
                     {KINDS[kind].label}
                   </Badge>

@@ -86,7 +86,7 @@ function InvoiceTable({ invoices }: { invoices: AdminInvoice[] }) {
               <Table.Td>
                 <CustomerLink
                   id={email === null ? null : user_id}
-                  name={email ?? 'Deleted account'}
+                  name={email ?? t('Deleted account')}
                 />
                 <Text c="dimmed" size="sm" hiddenFrom="md">
                   {number ?? id}

@@ -187,7 +187,11 @@ function GroupTable({
         <Table.Tbody>
           {groups.map((group) => (
             <Table.Tr key={group.key}>
-              <Table.Td style={{ overflowWrap: 'anywhere' }}>
+              <Table.Td
+                style={
+                  groupedBy === 'day' ? { whiteSpace: 'nowrap' } : { overflowWrap: 'anywhere' }
+                }
+              >
                 {group.email ?? formatGroupName(groupedBy, group.key, new Map())}
               </Table.Td>
               <Table.Td ta="right">{formatCount(group.requests)}</Table.Td>

@@ -32,6 +32,9 @@ export function ShopLayout() {
   }
   return (
     <>
+      <p className={classes.area} aria-hidden>
+        {t('Shop')}
+      </p>
       <nav aria-label={t('Shop')} className={classes.sections}>
         {SECTIONS.map(({ to, label }) => (
           <Link
@@ -44,7 +47,9 @@ export function ShopLayout() {
           </Link>
         ))}
       </nav>
-      <Outlet />
+      <div className={classes.pages}>
+        <Outlet />
+      </div>
     </>
   )
 }

@@ -91,6 +91,18 @@ function Customer({ email, userId }: Pick<PassedItem, 'email' | 'userId'>) {
   )
 }
 
+/** The service names what is due in English. */
+const AHEAD: Readonly<Record<string, string>> = {
+  'the first payment was never made': t('The first payment was never made'),
+  'the subscription ends': t('The subscription ends'),
+  'the trial is about to end': t('The trial is about to end'),
+  'the trial ends': t('The trial ends'),
+  'a renewal is ahead': t('A renewal is ahead'),
+  'the period ends': t('The period ends'),
+  'the resumption was never paid': t('The resumption was never paid'),
+  'an open payment is tried again': t('An open payment is tried again'),
+}
+
 export function AheadList({ ahead }: Pick<TimeMachine, 'ahead'>) {
   if (ahead.length === 0)
     return <p className={classes.note}>{t('No plan is running, so nothing is due.')}</p>
@@ -99,12 +111,10 @@ export function AheadList({ ahead }: Pick<TimeMachine, 'ahead'>) {
       {ahead.map(({ at, what, email, user_id }) => (
         <li key={`${at} ${what} ${email}`}>
           <time dateTime={at}>{formatTime(at)}</time>
-          <span className={classes.what}>{capitalize(what)}</span>
+          <span className={classes.what}>{AHEAD[what] ?? what}</span>
           <Customer email={email} userId={user_id} />
         </li>
       ))}
     </ol>
   )
 }
-
-const capitalize = (text: string) => text.slice(0, 1).toUpperCase() + text.slice(1)

@@ -1,5 +1,6 @@
 /** SQL of the byte store. */
-import { SLICE_ROWS } from '#platform/db/slices.ts'
+import { sql } from 'kysely'
+import { deleteSlice } from '#platform/db/slices.ts'
 import type { VectorStore } from './vector-store.ts'
 
 /** Each row has five parameters; SQLite allows 32,766 per statement. */
@@ -53,23 +54,8 @@ export const byteRows: Pick<VectorStore, 'insert' | 'remove' | 'listIndexes' | '
     return rows.map(({ chunk_index }) => Number(chunk_index))
   },
 
-  async eraseSlice(db, userId) {
-    const { numDeletedRows } = await db
-      .deleteFrom('rag_vectors')
-      .where('user_id', '=', userId)
-      .where((e) =>
-        e(
-          e.refTuple('version', 'chunk_index'),
-          'in',
-          e
-            .selectFrom('rag_vectors')
-            .select(['version', 'chunk_index'])
-            .where('user_id', '=', userId)
-            .limit(SLICE_ROWS)
-            .$asTuple('version', 'chunk_index'),
-        ),
-      )
-      .executeTakeFirstOrThrow()
-    return Number(numDeletedRows)
+  eraseSlice(db, userId) {
+    const key = ['version', 'chunk_index']
+    return deleteSlice(db, 'rag_vectors', key, sql`user_id = ${userId}`)
   },
 }
