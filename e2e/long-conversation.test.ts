@@ -126,24 +126,17 @@ test('an answer that fails says what to do', async (t) => {
     await route.fetch()
     await route.abort()
   })
-  await send(page, 'Did it arrive?')
   const log = page.getByRole('log')
+  const alerts = await log.getByRole('alert').count()
+  await send(page, 'Did it arrive?')
   await log.getByText('It arrived.').waitFor()
   assert.equal(await log.getByText('Did it arrive?').count(), 1)
-  assert.equal(await log.getByRole('alert').count(), 0)
-  await page.unroute('**/messages')
-
-  vendor.play(streamsPart('Seven.', 'Three and four are seven.'))
-  await ask(page, 'How much is three and four?')
-  await page.reload()
-  await log.getByText(/^Thought for \d+ s$/).click()
-  await log.getByText('Three and four are seven.').waitFor()
-  await assertAccessible(page, 'an answer with its reasoning')
+  assert.equal(await log.getByRole('alert').count(), alerts)
   assert.deepEqual(errors, [])
 })
 
-/** Streams an answer as a server of open models does, up to its length limit. */
-function streamsPart(text: string, reasoning = ''): Step {
+/** Streams an answer as OpenAI does, up to its length limit. */
+function streamsPart(text: string): Step {
   const chunk = (delta: object, finish_reason: string | null) =>
     event({
       id: 'c',
@@ -153,11 +146,7 @@ function streamsPart(text: string, reasoning = ''): Step {
     })
   const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
   return streams(
-    chunk(
-      { role: 'assistant', content: '', ...(reasoning && { reasoning_content: reasoning }) },
-      null,
-    ),
-    chunk({ content: text }, null),
+    chunk({ role: 'assistant', content: text }, null),
     chunk({}, 'length'),
     event({ id: 'c', choices: [], usage }),
     event('[DONE]'),
