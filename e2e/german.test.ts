@@ -8,8 +8,8 @@ import { APP_PAGES, PUBLIC_PAGES, RESTRICTED_PAGES } from './page-list.ts'
 
 const PHONE = { width: 390, height: 844 }
 
-/** The API's documentation, the sandbox, the words of the checks and the seller's own texts are in English. */
-const IN_ENGLISH = /^\/(?:errors|reference|sandbox|run\/health|shop\/products\/pro)/
+/** The API's documentation, the sandbox and the seller's own texts are in English. */
+const IN_ENGLISH = /^\/(?:errors|reference|sandbox|shop\/products\/pro)/
 
 const CODE = /^(?:from openai|curl |import )/
 /** Words that every second English sentence has, and no German one. */

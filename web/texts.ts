@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Plugin } from 'vite'
 import { catalogues, type ProblemCode } from '../src/app/problems.ts'
+import phrases from '../src/platform/phrases.de.json' with { type: 'json' }
 import problems from '../src/platform/problem-sentences.de.json' with { type: 'json' }
 
 const TEXTS = fileURLToPath(new URL('./src/language/de.json', import.meta.url))
@@ -18,7 +19,7 @@ export function texts(): Plugin {
     name: 'latchkey-texts',
     apply: 'build',
     buildStart() {
-      const source = `globalThis.texts=${readFileSync(TEXTS, 'utf8')};globalThis.problems=${JSON.stringify(pairSentences())}`
+      const source = `globalThis.texts=${readFileSync(TEXTS, 'utf8')};globalThis.problems=${JSON.stringify(pairSentences())};globalThis.phrases=${JSON.stringify(phrases)}`
       this.emitFile({ type: 'asset', name: 'texts-de.js', source })
     },
     transformIndexHtml: {

@@ -1,17 +1,24 @@
 // Everything that the server shows to customers, in German.
 import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
-import { PASSWORD, type TestApp } from '#testing/app.ts'
+import type { Email } from '#mail/email.ts'
+import type { Locale } from '#platform/locale.ts'
+import { PASSWORD, type TestApp, testApp } from '#testing/app.ts'
 import { openShop } from '#testing/buyer.ts'
 import { composeEmails } from '#testing/email-samples.ts'
 import { requireGerman } from '#testing/english.ts'
 import { createShop } from '#testing/shop.ts'
+import { composeShopEmails, sendOperatorNotices } from '#testing/shop-email-samples.ts'
+
+type Letter = Pick<Email, 'subject' | 'text' | 'html'>
 
 const GERMAN = { 'accept-language': 'de-AT,de;q=0.9,en;q=0.5' }
 
 /** The same in both languages. */
 const isName = (sentence: string) =>
-  /^\S*[./]\S*$|^LK-|^\d{4}-|^\d+ %$|^(· )?(Latchkey|Pro|Ada|Laptop|Google|GitHub|ci|Firefox|insufficient_funds|INV-1|lk_|ada|Basic.*|Deutsch|Code|Atom|JSON|Anthropic|Gemini|OpenAI|Windows|Linux|macOS|7-Zip|Keka|Updates|Downloads|Token|Version|CI|unzip|[0-9a-f]{64})$/.test(
+  /^\S*[./]\S*$|^LK-|^\d{4}-|^\d+ %$|^(· )?(Latchkey( Basic)?( 1.1.0)?|Pro|Re|\w+_1|SMTP_URL|Name|Ada|Laptop|Google|GitHub|ci|Firefox|insufficient_funds|INV-1|lk_|ada|Basic.*|Deutsch|Code|Atom|JSON|Anthropic|Gemini|OpenAI|Windows|Linux|macOS|7-Zip|Keka|Updates|Downloads|Token|Version|CI|unzip|[0-9a-f]{64})$/.test(
     sentence,
   )
 
@@ -24,6 +31,56 @@ test('every email about accounts and plans is German for a German recipient', as
     requireGerman(email.text, original?.text ?? '', name, isName)
     assert.match(email.html, /<html lang="de">/, name)
     assert.doesNotMatch(email.html, /Or open this address/, name)
+  }
+})
+
+/** Which `src/testing/` composes for the tests above and below, or which composes none itself. */
+const COMPOSING = [
+  'admin/dead-jobs.ts',
+  'billing/operator-notices.ts',
+  'mail/account-emails.ts',
+  'mail/billing-emails.ts',
+  'mail/email.ts',
+  'mail/operator.ts',
+  'setup/mail.ts',
+  'setup/notice.ts',
+  'storefront/contact/contact.ts',
+  'storefront/contact/inbox.ts',
+  'storefront/orders/update-ends.ts',
+  'storefront/purchases/emails.ts',
+  'storefront/releases/release-emails.ts',
+  'storefront/withdrawals/emails.ts',
+]
+
+test('no other file composes emails, so that each has a German version', () => {
+  const source = join(import.meta.dirname, '..')
+  const composing = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(
+    (path) =>
+      /(?<!\.test)\.ts$/.test(path) &&
+      !path.startsWith('testing/') &&
+      /\b(compose(Operator)?Email(To)?|notifyOperator)\(/.test(
+        readFileSync(join(source, path), 'utf8'),
+      ),
+  )
+  assert.deepEqual(composing.toSorted(), COMPOSING)
+})
+
+test('emails of the shop and to the operator are German', async (t) => {
+  const { app } = await openShop(t)
+  const { brand } = app.config
+  const read = async (language: Locale) => {
+    brand.replace({ ...brand.form, language })
+    const shop = await composeShopEmails(app, language)
+    const notices = await sendOperatorNotices(app, language)
+    return [...shop, ...notices.map((email): [string, Letter] => [email.subject, email])]
+  }
+  const [english, german] = [await read('en'), await read('de')]
+  assert.equal(german.length, english.length)
+  for (const [index, [name, email]] of german.entries()) {
+    const original = english[index]?.[1]
+    requireGerman(email.subject, original?.subject ?? '', `${name}, subject`, isName)
+    requireGerman(email.text, original?.text ?? '', name, isName)
+    assert.match(email.html, /<html lang="de">/, name)
   }
 })
 
@@ -108,6 +165,26 @@ test('the pages of the shop are German for German visitors, and name their addre
   assert.ok(text.includes(`<link rel="canonical" href="${address}?lang=de">`))
   assert.ok(text.includes(`<link rel="alternate" hreflang="de" href="${address}?lang=de">`))
   assert.ok(text.includes(`<link rel="alternate" hreflang="en" href="${address}">`))
+})
+
+test('the link for the first superuser opens a German page, which names faults in German', async (t) => {
+  const app = await testApp(t)
+  const { pathname, search } = new URL(app.service.superuserNotice?.link ?? '')
+  const read = async (headers = {}) =>
+    (await app.request('GET', pathname + search, { headers })).text
+  const german = await read(GERMAN)
+  requireGerman(readPageText(german), readPageText(await read()), pathname, isName)
+  const token = new URLSearchParams(search).get('token') ?? ''
+  for (const [fields, fault] of [
+    [{ email: 'root', password: PASSWORD }, 'Geben Sie eine gültige E-Mail-Adresse ein.'],
+    [{ email: 'root@example.com', password: 'short' }, 'Das Passwort braucht 8 bis 128 Zeichen.'],
+  ] as const) {
+    const body = new URLSearchParams({ token, ...fields })
+    const refused = await app.request('POST', '/setup', { body, headers: GERMAN })
+    assert.ok(refused.text.includes(`role="alert">${fault}<`), refused.text)
+  }
+  const again = await app.request('GET', '/setup?token=spent', { headers: GERMAN })
+  assert.match(again.text, /schon verwendet oder ist abgelaufen/)
 })
 
 test('the page of models is German, with German numbers', async (t) => {

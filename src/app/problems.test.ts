@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import phrases from '#platform/phrases.de.json' with { type: 'json' }
+import { translatePhrase } from '#platform/phrases.ts'
 import { Problem } from '#platform/problem.ts'
 import { ERROR_PAGE, errorPage } from './error-page.ts'
 import { catalogues } from './problems.ts'
@@ -86,4 +88,40 @@ test('a code that no catalogue has does not compile, nor a sentence without its 
 
 test('docs/errors.md is current (npm run docs writes it)', () => {
   assert.equal(readFileSync(ERROR_PAGE, 'utf8'), errorPage())
+})
+
+/** What code says about a field, a file or a check, up to the end of its text. */
+const SAID =
+  /(?:\binvalid\(\s*\[[^\]]*\],|\b(?:refuse|unreadable|Unreadable|wrong)\(|\bweak\([^,]*,|\b(?:msg|says|reason):)\s*(['`])((?:(?!\1)[^$]|\$\{[^{}'`]*\})+)\1/g
+const TABLES = [
+  phrases.issues,
+  phrases.files,
+  phrases.checks,
+  phrases.values.release_refused,
+  phrases.values.bad_request,
+]
+
+test('what the service says about fields, files and checks has a German phrase', () => {
+  const missing: string[] = []
+  const files = [
+    'platform',
+    'identity/{account,passwords}',
+    'rag',
+    'brand',
+    'checks',
+    'storefront',
+    'usage',
+    'admin',
+  ]
+  for (const { file, text } of sources(`src/{${files.join()}}/**/*.ts`))
+    for (const [, , said = ''] of text.matchAll(SAID)) {
+      const phrase = said.replace(/\$\{.*?\}/g, '1').trim()
+      const isKnown = TABLES.some((table) =>
+        [phrase, `X: ${phrase}`, `http://a ${phrase}`].some(
+          (one) => translatePhrase(table, one) !== null,
+        ),
+      )
+      if (/[a-z]{2} [a-z]/.test(phrase) && !isKnown) missing.push(`${file}: ${phrase}`)
+    }
+  assert.deepEqual(missing, [])
 })

@@ -2,34 +2,16 @@
 import { findUser, type User } from '#identity/users.ts'
 import { notifyOperator } from '#mail/operator.ts'
 import type { Db } from '#platform/db/db.ts'
+import { formatDateTime } from '#platform/locale.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
 import type { BillingDeps } from './deps.ts'
 import type { PaymentRow } from './money/payments.ts'
 import type { DisputeState, DisputesTable } from './money/tables.ts'
+import { getOperatorMessages } from './operator-messages.ts'
 import { buildPaymentUrl } from './processor.ts'
 import type { SubscriptionFacts } from './subscription-state.ts'
 
 type Deps = Pick<BillingDeps, 'config' | 'jobs' | 'clock'>
-
-const DISPUTE_NEWS: Record<DisputeState, { title: string; before: (sold: string) => string }> = {
-  open: {
-    title: 'A payment is disputed',
-    before: (sold) =>
-      `The bank holds the money until it decides. ${sold === 'subscription' ? 'The plan is suspended, and nothing is charged in the meantime.' : 'Downloads are blocked in the meantime.'} Respond to the dispute at the processor, or accept it there.`,
-  },
-  won: {
-    title: 'A dispute was won',
-    before: (sold) =>
-      `The money was returned to you, and ${sold === 'subscription' ? 'the plan' : 'the purchase'} is active again.`,
-  },
-  lost: {
-    title: 'A dispute was lost',
-    before: (sold) =>
-      sold === 'subscription'
-        ? 'The bank returned the money to the customer. The plan has ended, the subscription is cancelled, and the card is not charged again.'
-        : 'The bank returned the money to the customer. The license is revoked.',
-  },
-}
 
 /**
  * Sends one email for each state of a dispute. `due` is the bank's deadline for an answer, in Unix
@@ -49,21 +31,29 @@ export async function reportDispute(
     due: number | null
   },
 ): Promise<void> {
-  const { title, before } = DISPUTE_NEWS[state]
+  const { language } = deps.config.brand
+  const messages = getOperatorMessages(language)
+  const text = messages.dispute
+  const sold = payment.kind === 'subscription' ? 'Subscription' : 'Purchase'
   await notifyOperator(deps, tx, {
     about: state === 'open' ? `dispute:${id}` : `dispute:${id}:${state}`,
-    title: `${title}: ${formatMoney(inUnits(amount, currency), currency)}`,
-    before: [before(payment.kind ?? 'purchase')],
+    title: text[state](formatMoney(inUnits(amount, currency), currency, { locale: language })),
+    before: [text[`${state}${sold}`]],
     facts: [
-      ['Dispute', id],
-      ['Payment', payment.id],
-      ['Customer', await findEmail(tx, payment.user_id)],
-      ['Reason', reason ?? 'unknown'],
+      [text.dispute, id],
+      [messages.payment, payment.id],
+      [messages.customer, (await findEmail(tx, payment.user_id)) ?? messages.unknown],
+      [text.reason, reason ?? messages.unknown],
       ...(due && state === 'open'
-        ? [['Answer by', new Date(due * 1000).toISOString()] as [string, string]]
+        ? [
+            [text.answerBy, formatDateTime(new Date(due * 1000).toISOString(), language)] as [
+              string,
+              string,
+            ],
+          ]
         : []),
     ],
-    button: { label: 'Open the payment', url: buildPaymentUrl(deps.config, payment.id) },
+    button: { label: text.button, url: buildPaymentUrl(deps.config, payment.id) },
   })
 }
 
@@ -78,16 +68,15 @@ export async function reportRefundedDouble(
     refunded,
   }: { subscriptionId: string; insteadOf: string; refunded: string },
 ): Promise<void> {
+  const { double: text, customer } = getOperatorMessages(deps.config.brand.language)
   await notifyOperator(deps, tx, {
     about: `double:${subscriptionId}`,
-    title: `A double payment was refunded: ${refunded}`,
-    before: [
-      'A customer paid for the same plan twice. The older payment was refunded, and its subscription was cancelled.',
-    ],
+    title: text.title(refunded),
+    before: [text.before],
     facts: [
-      ['Customer', email],
-      ['Cancelled', subscriptionId],
-      ['Running', insteadOf],
+      [customer, email],
+      [text.cancelled, subscriptionId],
+      [text.running, insteadOf],
     ],
   })
 }
@@ -99,16 +88,16 @@ export async function reportSeveralSubscriptions(
   userId: string,
   subscriptions: readonly SubscriptionFacts[],
 ): Promise<void> {
+  const messages = getOperatorMessages(deps.config.brand.language)
+  const { title, before, subscriptions: label } = messages.several
   const ids = subscriptions.map(({ id }) => id).sort()
   await notifyOperator(deps, tx, {
     about: `several:${ids.join(',')}`,
-    title: 'A customer pays for several subscriptions',
-    before: [
-      'The newest one did not come from a checkout, so none was cancelled. Cancel the surplus ones at the processor.',
-    ],
+    title,
+    before: [before],
     facts: [
-      ['Customer', await findEmail(tx, userId)],
-      ['Subscriptions', ids.join(', ')],
+      [messages.customer, (await findEmail(tx, userId)) ?? messages.unknown],
+      [label, ids.join(', ')],
     ],
   })
 }
@@ -120,20 +109,20 @@ export async function reportUnknownPrice(
   userId: string,
   { id, priceIds }: SubscriptionFacts,
 ): Promise<void> {
+  const messages = getOperatorMessages(deps.config.brand.language)
+  const { title, before, price } = messages.unknownPrice
   await notifyOperator(deps, tx, {
     about: `price:${priceIds.join(',')}`,
-    title: 'A subscription has a price that belongs to no plan',
-    before: [
-      'Its subscribers keep the plan they had before, or get none. If the price is yours, add it to the settings of its plan.',
-    ],
+    title,
+    before: [before],
     facts: [
-      ['Price', priceIds.join(', ')],
-      ['Subscription', id],
-      ['Customer', await findEmail(tx, userId)],
+      [price, priceIds.join(', ')],
+      [messages.subscription, id],
+      [messages.customer, (await findEmail(tx, userId)) ?? messages.unknown],
     ],
   })
 }
 
-async function findEmail(tx: Db, userId: string | null): Promise<string> {
-  return (userId !== null && (await findUser(tx, userId))?.email) || 'unknown'
+async function findEmail(tx: Db, userId: string | null): Promise<string | null> {
+  return userId === null ? null : ((await findUser(tx, userId))?.email ?? null)
 }

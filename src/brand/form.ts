@@ -3,6 +3,8 @@
  * default. `findFaults` has the rules that a schema cannot express.
  */
 import { type Static, type TSchema, Type } from 'typebox'
+import { OneOf } from '#platform/http/schema.ts'
+import { LOCALES, type Locale } from '#platform/locale.ts'
 import type { Issue } from '#platform/problem.ts'
 import { findImageFault, IMAGE_BYTES_MAX, SOCIAL_BYTES_MAX } from './images.ts'
 import { contrast, fromHex, reach } from './oklch.ts'
@@ -40,6 +42,12 @@ export const BrandForm = Type.Object(
     name: Type.Optional(Line(50, 'The name that customers read everywhere.')),
     legal_name: Type.Optional(Line(120, 'The company, in the footers of the shop and of emails.')),
     tagline: Type.Optional(Line(160, 'One sentence below the name and for search engines.')),
+    language: Type.Optional(
+      Type.Unsafe<Locale>({
+        ...OneOf(...LOCALES),
+        description: 'The language of emails to you and your team. Default: `en`.',
+      }),
+    ),
     logo: Type.Optional(
       Group('BrandFormLogo', {
         light: Picture('The logo on light pages, in place of the square and the name.'),

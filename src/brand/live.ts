@@ -4,6 +4,7 @@
  * another brand, so keep no copy of a value beyond a request.
  */
 import { createHash } from 'node:crypto'
+import { DEFAULT_LOCALE, type Locale } from '#platform/locale.ts'
 import type { BrandForm } from './form.ts'
 import { type Image, readImage } from './images.ts'
 import type { LinkName } from './links.ts'
@@ -81,6 +82,11 @@ export class LiveBrand {
   /** The company where the operator named one, otherwise the name. */
   get legalName(): string {
     return this.#form.legal_name ?? this.name
+  }
+
+  /** The language of emails to the operator. */
+  get language(): Locale {
+    return this.#form.language ?? DEFAULT_LOCALE
   }
 
   get tagline(): string | null {

@@ -245,10 +245,10 @@ async function checkDisagreements(
       }
     })
     if (lines.length === 0) {
-      const which = is_whole ? `${accounts} accounts` : `the ${accounts} accounts read last`
-      return [
-        { mark: 'ok', name, says: `${which} and 30 days of payments agree with the processor` },
-      ]
+      const says = is_whole
+        ? `${accounts} accounts and 30 days of payments agree with the processor`
+        : `the ${accounts} accounts read last and 30 days of payments agree with the processor`
+      return [{ mark: 'ok', name, says }]
     }
     const more = disagreements.length - lines.length
     const advice = `${more > 0 ? `${more} more; ` : ''}npm run cli -- billing sync repairs them`

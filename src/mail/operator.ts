@@ -3,15 +3,30 @@
  * it is found repeatedly.
  */
 import './tables.ts'
+import type { Config } from '#config/config.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
-import { composeEmail, type EmailParts } from './email.ts'
+import { composeEmail, type Email, type EmailParts } from './email.ts'
 import { sendMail } from './mail.ts'
 
-export type OperatorNotice = Omit<EmailParts, 'to' | 'subject' | 'replyTo'> & {
+type OperatorEmail = Omit<EmailParts, 'to' | 'locale' | 'subject'> & { title: string }
+
+export type OperatorNotice = Omit<OperatorEmail, 'replyTo'> & {
   /** Key of the case, such as `dispute:du_…`. */
   about: string
-  title: string
+}
+
+/** Composes an email to the operator. Its texts are in the brand's language. */
+export function composeOperatorEmail(
+  { brand, mail }: Pick<Config, 'brand' | 'mail'>,
+  { title, ...parts }: OperatorEmail,
+): Email {
+  return composeEmail(brand, {
+    to: mail.supportEmail,
+    locale: brand.language,
+    subject: `[${brand.name}] ${title}`,
+    ...parts,
+  })
 }
 
 /** Sends the email in the caller's transaction, unless it was sent before. */
@@ -27,11 +42,7 @@ export async function notifyOperator(
     .returning('subject')
     .executeTakeFirst()
   if (!isNew) return
-  const to = config.mail.supportEmail
-  await sendMail(
-    { jobs },
-    tx,
-    composeEmail(config.brand, { to, subject: `[${config.brand.name}] ${title}`, ...parts }),
-    { isNotice: true },
-  )
+  await sendMail({ jobs }, tx, composeOperatorEmail(config, { title, ...parts }), {
+    isNotice: true,
+  })
 }

@@ -5,10 +5,11 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { Config } from '#config/config.ts'
-import { composeEmail } from '#mail/email.ts'
+import { composeEmail, type Email, type Recipient } from '#mail/email.ts'
 import { formatSender } from '#mail/mail.ts'
 import { createTransport } from '#mail/transport.ts'
 import { isLoopbackHost } from '#platform/http/loopback.ts'
+import { getSetupMessages } from './messages.ts'
 import { setupProblem } from './problems.ts'
 import type { Changes } from './saved-settings.ts'
 
@@ -41,18 +42,12 @@ export function buildMailSettings(server: MailServer): Changes {
 export async function sendTestEmail(
   { brand }: Pick<Config, 'brand'>,
   candidate: Config,
-  to: string,
+  to: Pick<Recipient, 'email' | 'locale'>,
 ): Promise<void> {
   const { mail, urls } = candidate
   const from = formatSender({ brand, mail })
   const transport = createTransport(candidate)
-  const email = composeEmail(brand, {
-    to,
-    subject: `Test email from ${brand.name}`,
-    before: ['Your mail server works. Emails to your customers will look like this one.'],
-    facts: [['From', from]],
-    button: { label: 'Continue the setup', url: `${urls.frontend}/run/setup` },
-  })
+  const email = testEmail({ brand, urls }, to, from)
   try {
     const messageId = `<${randomUUID()}@${new URL(urls.base).hostname}>`
     await transport.send({ from, messageId, ...email })
@@ -61,6 +56,23 @@ export async function sendTestEmail(
   } finally {
     transport.close()
   }
+}
+
+export function testEmail(
+  { brand, urls }: Pick<Config, 'brand' | 'urls'>,
+  to: Pick<Recipient, 'email' | 'locale'>,
+  from: string,
+): Email {
+  const locale = to.locale ?? brand.language
+  const text = getSetupMessages(locale).test
+  return composeEmail(brand, {
+    to: to.email,
+    locale,
+    subject: text.subject(brand.name),
+    before: [text.before],
+    facts: [[text.from, from]],
+    button: { label: text.button, url: `${urls.frontend}/run/setup` },
+  })
 }
 
 type SmtpError = Error & { code?: string; responseCode?: number; response?: string }

@@ -1,9 +1,13 @@
 /** Emails every superuser when settings change, because a stolen session could change them. */
+import type { Config } from '#config/config.ts'
 import { listSuperusers } from '#identity/admin/administration.ts'
-import { composeEmail } from '#mail/email.ts'
+import { composeEmail, type Email, type Recipient } from '#mail/email.ts'
 import { type Mail, sendMail } from '#mail/mail.ts'
+import type { Instant } from '#platform/clock.ts'
 import { transaction } from '#platform/db/db.ts'
+import { formatDateTime } from '#platform/locale.ts'
 import type { Platform } from '#platform/platform.ts'
+import { getSetupMessages } from './messages.ts'
 import type { Changes } from './saved-settings.ts'
 
 export type NoticeDeps = Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 'log'> & { mail: Mail }
@@ -18,20 +22,9 @@ export async function notifySuperusers(
   changes: Changes,
 ): Promise<void> {
   const { config, db, clock, mail, log } = deps
-  const emails = (await listSuperusers(db)).map(({ email }) =>
-    composeEmail(config.brand, {
-      to: email,
-      subject: 'Settings of your service were changed',
-      before: [
-        `A superuser changed settings of ${config.brand.name} on its setup page. They apply after the next restart.`,
-      ],
-      facts: [
-        ['Who', actorEmail],
-        ['What', Object.keys(changes).join(', ')],
-        ['When', `${clock.now().slice(0, 16).replace('T', ' ')} UTC`],
-      ],
-      after: ['If you do not recognise this change, end all sessions of that account at once.'],
-    }),
+  const change = { actorEmail, names: Object.keys(changes), at: clock.now() }
+  const emails = (await listSuperusers(db)).map((to) =>
+    settingsChangedEmail(config.brand, { to, ...change }),
   )
   const sent = await Promise.allSettled(
     emails.map((email) => mail.deliver(email, crypto.randomUUID())),
@@ -41,5 +34,35 @@ export async function notifySuperusers(
   log.warn({ emails: unsent.length }, 'a notice of changed settings waits for the mail server')
   await transaction(db, async (tx) => {
     for (const email of unsent) await sendMail(deps, tx, email)
+  })
+}
+
+export function settingsChangedEmail(
+  brand: Config['brand'],
+  {
+    to,
+    actorEmail,
+    names,
+    at,
+  }: {
+    to: Pick<Recipient, 'email' | 'locale'>
+    actorEmail: string
+    names: readonly string[]
+    at: Instant
+  },
+): Email {
+  const locale = to.locale ?? brand.language
+  const text = getSetupMessages(locale).changed
+  return composeEmail(brand, {
+    to: to.email,
+    locale,
+    subject: text.subject,
+    before: [text.before(brand.name)],
+    facts: [
+      [text.who, actorEmail],
+      [text.what, names.join(', ')],
+      [text.when, formatDateTime(at, locale)],
+    ],
+    after: [text.after],
   })
 }

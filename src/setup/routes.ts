@@ -7,6 +7,7 @@ import { testVendorKey } from '#ai/key-test.ts'
 import { FREE } from '#catalogue/catalogue.ts'
 import { PRICE_NAME } from '#config/settings-file.ts'
 import { requireFreshSignIn } from '#identity/sign-in/step-up.ts'
+import { findUser } from '#identity/users.ts'
 import { type Caller, requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { Instant, Nullable } from '#platform/http/schema.ts'
@@ -150,20 +151,22 @@ function modelRoutes(app: App, deps: SetupDeps): void {
 }
 
 function mailRoutes(app: App, deps: SetupDeps): void {
-  const { settings, config } = deps
+  const { settings, config, db } = deps
   step(app, deps, {
     path: '/api/admin/setup/mail',
     operationId: 'setUpMail',
     summary: 'Send you a test email through a mail server, then save the server',
     body: MailForm,
     reply: { sent_to: Type.String() },
-    async run({ from_name, from_address, ...server }, { email }) {
+    async run({ from_name, from_address, ...server }, { email, userId }) {
       const changes = buildMailSettings({
         ...server,
         ...(from_name !== undefined && { fromName: from_name }),
         fromAddress: from_address,
       })
-      await sendTestEmail(config, settings.preview(changes), email)
+      const user = await findUser(db, userId)
+      const to = { email, locale: user?.locale ?? null }
+      await sendTestEmail(config, settings.preview(changes), to)
       return { changes, reply: { sent_to: email } }
     },
   })

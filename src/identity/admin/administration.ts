@@ -126,7 +126,7 @@ const SUPERUSERS_MAX = 100
 export function listSuperusers(db: Db) {
   return db
     .selectFrom('users')
-    .select(['id', 'email', 'full_name'])
+    .select(['id', 'email', 'full_name', 'locale'])
     .where(isSuperuser)
     .where('is_active', '=', true)
     .orderBy('email')

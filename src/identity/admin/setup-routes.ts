@@ -1,6 +1,7 @@
 // The page of the link that the first start prints. Plain HTML, because it must work before the
 // user app is built.
 
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import Format from 'typebox/format'
 import type { LiveBrand } from '#brand/live.ts'
@@ -8,10 +9,13 @@ import { deriveTokens, type Scheme } from '#brand/tokens.ts'
 import type { App } from '#platform/http/app.ts'
 import { pageHeaders } from '#platform/http/headers.ts'
 import { type Html, html, page, raw } from '#platform/http/html.ts'
+import { readLocale } from '#platform/http/request-locale.ts'
 import type { Platform } from '#platform/platform.ts'
 import { Problem } from '#platform/problem.ts'
+import { describeProblem } from '#platform/problem-text.ts'
 import { readOrigin } from '../origin.ts'
 import type { CredentialDeps } from '../sign-in/credentials.ts'
+import { getSetupMessages, type SetupMessages } from './setup-messages.ts'
 import { type SuperuserDeps, setUpSuperuser, setupIsOpen } from './superuser.ts'
 
 const Query = Type.Object({ token: Type.Optional(Type.String({ maxLength: 512 })) })
@@ -38,19 +42,11 @@ export function setupRoutes(
       { schema: { querystring: Query, hide: true } as object, config: { access: 'anyone' } },
       async (request, reply) => {
         const { token = '' } = request.query as { token?: string }
-        const open = await setupIsOpen(deps, token)
+        const look = readLook(deps, request)
         pageHeaders(reply)
-        return open
-          ? page(reply, formPage(deps.config.brand, token, '', null))
-          : page(
-              reply,
-              notePage(
-                deps.config.brand,
-                'This link was used or has expired',
-                'Restart the service to get a new one.',
-              ),
-              400,
-            )
+        if (await setupIsOpen(deps, token)) return page(reply, formPage(look, { token, email: '' }))
+        const { expired, expiredText } = look.text
+        return page(reply, layout(look, expired, html`<p class="lead">${expiredText}</p>`), 400)
       },
     )
 
@@ -63,13 +59,11 @@ export function setupRoutes(
           email: string
           password: string
         }
+        const look = readLook(deps, request)
+        const again = (problem: string, status: number) =>
+          page(reply, formPage(look, { token, email, problem }), status)
         pageHeaders(reply)
-        if (!Format.Test('email', email))
-          return page(
-            reply,
-            formPage(deps.config.brand, token, email, 'Enter a valid email address.'),
-            422,
-          )
+        if (!Format.Test('email', email)) return again(look.text.invalidEmail, 422)
         try {
           const user = await setUpSuperuser(deps, {
             token,
@@ -77,49 +71,48 @@ export function setupRoutes(
             password,
             origin: readOrigin(request),
           })
-          return page(
-            reply,
-            donePage(
-              deps.config.brand,
-              user.email,
-              `${deps.config.urls.frontend}/login?redirect=/run/setup`,
-            ),
-          )
+          const login = `${deps.config.urls.frontend}/login?redirect=/run/setup`
+          return page(reply, donePage(look, user.email, login))
         } catch (error) {
           if (!(error instanceof Problem) || error.status >= 500) throw error
-          const says =
-            typeof error.detail === 'string'
-              ? error.detail
-              : error.detail.map(({ msg }) => msg).join('. ')
-          return page(reply, formPage(deps.config.brand, token, email, says), error.status)
+          return again(describeProblem(error, look.text.locale), error.status)
         }
       },
     )
   })
 }
 
-function formPage(brand: LiveBrand, token: string, email: string, problem: string | null): Html {
+/** The brand, and the texts in the language of the visitor. */
+type Look = { brand: LiveBrand; text: SetupMessages }
+
+const readLook = (
+  { config: { brand } }: Pick<Platform, 'config'>,
+  request: FastifyRequest,
+): Look => ({ brand, text: getSetupMessages(readLocale(request) ?? brand.language) })
+
+function formPage(
+  look: Look,
+  { token, email, problem }: { token: string; email: string; problem?: string },
+): Html {
+  const { text } = look
   return layout(
-    brand,
-    'Create the administrator',
-    html`<p class="lead">The administrator manages users, money and switches. To make an existing account the administrator, enter its email address and password.</p>
+    look,
+    text.title,
+    html`<p class="lead">${text.lead}</p>
 ${problem && html`<p class="problem" role="alert">${problem}</p>`}
 <form method="post" action="/setup"><input type="hidden" name="token" value="${token}">
-<label>Email<input type="email" name="email" value="${email}" required autocomplete="username" autofocus></label>
-<label>Password<input type="password" name="password" required minlength="8" maxlength="128" autocomplete="new-password"></label>
-<button>Create administrator</button></form>`,
+<label>${text.email}<input type="email" name="email" value="${email}" required autocomplete="username" autofocus></label>
+<label>${text.password}<input type="password" name="password" required minlength="8" maxlength="128" autocomplete="new-password"></label>
+<button>${text.button}</button></form>`,
   )
 }
 
-const donePage = (brand: LiveBrand, email: string, login: string) =>
+const donePage = (look: Look, email: string, login: string) =>
   layout(
-    brand,
-    'Done',
-    html`<p class="lead">${email} is the administrator now. The link cannot be used again.</p><p><a class="button" href="${login}">Sign in</a></p>`,
+    look,
+    look.text.done,
+    html`<p class="lead">${look.text.doneText(email)}</p><p><a class="button" href="${login}">${look.text.signIn}</a></p>`,
   )
-
-const notePage = (brand: LiveBrand, title: string, text: string) =>
-  layout(brand, title, html`<p class="lead">${text}</p>`)
 
 /** In the user app’s colors, which follow from the brand’s primary color. */
 function renderStyle(brand: LiveBrand): Html {
@@ -142,9 +135,9 @@ button,.button{display:block;background:var(--accent);color:var(--accentText);bo
 }
 
 const layout = (
-  brand: LiveBrand,
+  { brand, text }: Look,
   title: string,
   main: Html,
-) => html`<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${title} · ${brand.name}</title>
+) => html`<html lang="${text.locale}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${title} · ${brand.name}</title>
 <link rel="icon" href="${brand.iconPath}"><style>${renderStyle(brand)}</style></head>
 <body><main><div class="brand"><img src="${brand.iconPath}" alt="" width="28" height="28">${brand.name}</div><div class="card"><h1>${title}</h1>${main}</div></main></body></html>`

@@ -7,24 +7,24 @@ import { randomUUID } from 'node:crypto'
 import type { Selectable } from 'kysely'
 import { type Static, Type } from 'typebox'
 import type { Config } from '#config/config.ts'
-import { composeEmail, composeEmailTo } from '#mail/email.ts'
+import { composeEmailTo, type Email } from '#mail/email.ts'
 import { type Mail, sendMail } from '#mail/mail.ts'
+import { composeOperatorEmail } from '#mail/operator.ts'
 import { HOUR_MS, type Instant, MINUTE_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Tables } from '#platform/db/tables.ts'
 import { addressKey } from '#platform/http/address.ts'
 import { Named, OneOf } from '#platform/http/schema.ts'
-import type { Locale } from '#platform/locale.ts'
+import { formatDateTime, type Locale } from '#platform/locale.ts'
 import type { Platform } from '#platform/platform.ts'
 import { invalid } from '#platform/problems.ts'
 import { rateProblem } from '#platform/rate-limiter.ts'
 import { readEmailMessages } from '../messages/emails.ts'
+import { getOperatorMessages } from '../messages/operator.ts'
 import { storefrontProblem } from '../problems.ts'
 import type { ContactSubject } from '../tables.ts'
 
-/** The labels of the subjects for the operator. */
-const { subjects: SUBJECTS } = readEmailMessages('en')
-const WORDS = Object.keys(SUBJECTS) as ContactSubject[]
+const WORDS = Object.keys(readEmailMessages(null).subjects) as ContactSubject[]
 export const ContactSubjectName = Named('ContactSubject', OneOf(...WORDS))
 
 /** A single line, because a line break would start another header in an email. */
@@ -135,10 +135,10 @@ export async function notifySupport(
     .where('id', '=', id)
     .executeTakeFirst()
   if (!row || row.notified_at !== null) return
-  await mail.deliver(notification(config, row), `contact-${id}`)
+  await mail.deliver(notificationEmail(config, row), `contact-${id}`)
   await transaction(db, async (tx) => {
     if (await markNotified(tx, id, clock.now()))
-      await sendMail({ jobs }, tx, confirmation(config, row), { isNotice: true })
+      await sendMail({ jobs }, tx, confirmationEmail(config, row), { isNotice: true })
   })
 }
 
@@ -156,17 +156,19 @@ async function markNotified(tx: Db, id: string, now: Instant): Promise<boolean> 
 
 type ContactRow = Selectable<Tables['contact_messages']>
 
-function notification(config: Config, row: ContactRow) {
-  const label = SUBJECTS[row.subject]
-  return composeEmail(config.brand, {
-    to: config.mail.supportEmail,
-    subject: `[${config.brand.name}] ${label}: ${row.name}`.replace(/\s+/g, ' '),
-    before: ['You received a message from the contact form. Reply to this email to answer it.'],
+/** To the operator. */
+export function notificationEmail(config: Config, row: ContactRow): Email {
+  const { language: locale } = config.brand
+  const topic = readEmailMessages(locale).subjects[row.subject]
+  const { contact: text, email } = getOperatorMessages(locale)
+  return composeOperatorEmail(config, {
+    title: `${topic}: ${row.name}`.replace(/\s+/g, ' '),
+    before: [text.before],
     facts: [
-      ['Name', row.name],
-      ['Email', row.email],
-      ['Subject', label],
-      ['Received', row.created_at],
+      [text.name, row.name],
+      [email, row.email],
+      [text.subject, topic],
+      [text.received, formatDateTime(row.created_at, locale)],
     ],
     after: [row.message],
     replyTo: row.email,
@@ -176,7 +178,7 @@ function notification(config: Config, row: ContactRow) {
 /**
  * Repeats no text of the visitor, so that nobody can send their text to another person's address.
  */
-function confirmation(config: Config, row: ContactRow) {
+export function confirmationEmail(config: Config, row: ContactRow): Email {
   const messages = readEmailMessages(row.locale)
   const topic = messages.subjects[row.subject]
   const { subject, before, after } = messages.contact({ shop: config.brand.name, topic })

@@ -5,7 +5,7 @@ import type { AuditAction } from '#audit/actions.ts'
 import { recordAudit } from '#audit/audit.ts'
 import type { Config } from '#config/config.ts'
 import { findUser } from '#identity/users.ts'
-import { composeEmailTo } from '#mail/email.ts'
+import { composeEmailTo, type Email } from '#mail/email.ts'
 import { sendMail } from '#mail/mail.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import { countRows, describePage, isAfterCursor, type PageOf } from '#platform/http/keyset.ts'
@@ -215,11 +215,11 @@ async function findMessage(db: Db, id: string): Promise<Omit<InboxMessage, 'repl
   return message
 }
 
-function replyEmail(
+export function replyEmail(
   config: Config,
   message: Omit<InboxMessage, 'replies'> & { locale: Locale | null },
   text: string,
-) {
+): Email {
   const { locale, created_at } = message
   const messages = readEmailMessages(locale)
   const topic = messages.subjects[message.subject]

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import { readLocale } from '#platform/http/request-locale.ts'
 import { DEFAULT_LOCALE, isLocale, type Locale, type Messages } from '#platform/locale.ts'
-import { fillSentence, type Problem } from '#platform/problem.ts'
-import sentences from '#platform/problem-sentences.de.json' with { type: 'json' }
+import type { Problem } from '#platform/problem.ts'
+import { describeProblem as describe } from '#platform/problem-text.ts'
 import { de as buyerDe } from './buyer.de.ts'
 import { en as buyerEn } from './buyer.en.ts'
 import { de as purchasesDe } from './purchases.de.ts'
@@ -32,13 +32,6 @@ export function readMessages(
   return MESSAGES[caller?.locale ?? readLocale(request) ?? DEFAULT_LOCALE]
 }
 
-const GERMAN: Readonly<Record<string, string>> = sentences
-
 /** Returns the sentence of a problem, with a full stop. */
-export function describeProblem({ locale, errors }: PageMessages, problem: Problem): string {
-  const sentence =
-    locale === 'de'
-      ? fillSentence(GERMAN[problem.code] ?? errors.notPossible, problem.values)
-      : problem.detail
-  return typeof sentence === 'string' ? sentence.replace(/\.?$/, '.') : ''
-}
+export const describeProblem = ({ locale }: PageMessages, problem: Problem): string =>
+  describe(problem, locale)

@@ -41,7 +41,7 @@ export async function announceUpdateEnds(deps: Deps): Promise<void> {
   })
 }
 
-function updateEndEmail(
+export function updateEndEmail(
   { config, productList }: Pick<Deps, 'config' | 'productList'>,
   to: Buyer,
   purchase: PurchaseRow,

@@ -1,9 +1,11 @@
 import type { Config } from '#config/config.ts'
-import { composeEmail, composeEmailTo, type Email, type Recipient } from '#mail/email.ts'
+import { composeEmailTo, type Email, type Recipient } from '#mail/email.ts'
+import { composeOperatorEmail } from '#mail/operator.ts'
 import { formatDate } from '#platform/locale.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
 import type { Claimable } from '../claims/claims.ts'
 import { readEmailMessages } from '../messages/emails.ts'
+import { getOperatorMessages } from '../messages/operator.ts'
 import type { Listed } from '../products/product-list.ts'
 import type { PurchaseRow } from './store.ts'
 
@@ -102,20 +104,19 @@ export function saleEmail(
   purchase: PurchaseRow,
 ): Email {
   const { tier, currency, amount_cents } = purchase
+  const { language: locale } = config.brand
+  const text = getOperatorMessages(locale)
   const name = productList.getName(tier)
-  const amount = formatMoney(inUnits(amount_cents, currency), currency)
-  return composeEmail(config.brand, {
-    to: config.mail.supportEmail,
-    subject: `[${config.brand.name}] Sold: ${name} for ${amount}`,
-    before: [
-      purchase.from_id === null ? 'You sold a product.' : 'You sold an upgrade or a renewal.',
-    ],
+  const amount = formatMoney(inUnits(amount_cents, currency), currency, { locale })
+  return composeOperatorEmail(config, {
+    title: text.sale.subject(name, amount),
+    before: [purchase.from_id === null ? text.sale.first : text.sale.later],
     facts: [
-      ['Product', name],
-      ['Paid', amount],
-      ['Buyer', buyer ?? 'a deleted account'],
-      ['Order', purchase.id],
-      ['Payment', purchase.payment_ref],
+      [text.product, name],
+      [text.paid, amount],
+      [text.buyer, buyer ?? text.deletedAccount],
+      [text.order, purchase.id],
+      [text.payment, purchase.payment_ref],
     ],
   })
 }
@@ -128,19 +129,18 @@ export function paidTwiceEmail(
   others: PurchaseRow[],
 ): Email {
   const { tier, currency, amount_cents } = purchase
+  const { language: locale } = config.brand
+  const { paidTwice: text, ...messages } = getOperatorMessages(locale)
   const name = productList.getName(tier)
-  const amount = formatMoney(inUnits(amount_cents, currency), currency)
-  return composeEmail(config.brand, {
-    to: config.mail.supportEmail,
-    subject: `[${config.brand.name}] Paid twice: ${name}`,
-    before: [
-      'A buyer paid for a product that they already own. Consider refunding one of the payments.',
-    ],
+  const amount = formatMoney(inUnits(amount_cents, currency), currency, { locale })
+  return composeOperatorEmail(config, {
+    title: text.subject(name),
+    before: [text.before],
     facts: [
-      ['Buyer', buyer],
-      ['Tier', name],
-      ['This payment', `${purchase.payment_ref} (${amount})`],
-      ['Earlier', others.map(({ payment_ref }) => payment_ref).join(', ')],
+      [messages.buyer, buyer],
+      [messages.product, name],
+      [text.thisPayment, `${purchase.payment_ref} (${amount})`],
+      [text.earlier, others.map(({ payment_ref }) => payment_ref).join(', ')],
     ],
   })
 }

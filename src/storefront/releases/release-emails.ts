@@ -87,8 +87,8 @@ function bringsRelease(
   )
 }
 
-function releaseEmail(
-  deps: Deps,
+export function releaseEmail(
+  deps: Pick<Deps, 'config' | 'secrets' | 'productList'>,
   to: Pick<User, 'id' | 'email' | 'locale'>,
   releases: readonly TierRelease[],
 ): Email {

@@ -1,10 +1,12 @@
 import type { Selectable } from 'kysely'
 import type { Config } from '#config/config.ts'
-import { composeEmail, composeEmailTo, type Email, type Recipient } from '#mail/email.ts'
+import { composeEmailTo, type Email, type Recipient } from '#mail/email.ts'
+import { composeOperatorEmail } from '#mail/operator.ts'
 import type { Tables } from '#platform/db/tables.ts'
-import { DEFAULT_LOCALE } from '#platform/locale.ts'
+import { formatDateTime, type Locale } from '#platform/locale.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
 import { readEmailMessages } from '../messages/emails.ts'
+import { getOperatorMessages } from '../messages/operator.ts'
 import type { Listed } from '../products/product-list.ts'
 import type { PurchaseRow } from '../purchases/store.ts'
 import { findWaiverText, type WithdrawalRight } from './waiver.ts'
@@ -37,16 +39,15 @@ export function withdrawalNoticeEmail(
   right: WithdrawalRight,
 ): Email {
   const { config, productList } = deps
-  const note =
-    right === 'open' ? 'The payment is refunded.' : `Not refunded: ${right}. Please reply.`
-  return composeEmail(config.brand, {
-    to: config.mail.supportEmail,
-    subject: `[${config.brand.name}] Withdrawal: ${productList.getName(purchase.tier)}`,
-    before: [`A buyer withdrew from a purchase. ${note}`],
+  const { language: locale } = config.brand
+  const { withdrawal: text, ...messages } = getOperatorMessages(locale)
+  return composeOperatorEmail(config, {
+    title: text.subject(productList.getName(purchase.tier)),
+    before: [`${text.before} ${text[right]}`],
     facts: [
-      ['Buyer', withdrawal.email],
-      ...listFacts(deps, { ...withdrawal, locale: DEFAULT_LOCALE }, purchase),
-      ['Reason', withdrawal.reason ?? 'none given'],
+      [messages.buyer, withdrawal.email],
+      ...listFacts(deps, { ...withdrawal, locale }, purchase),
+      [messages.reason, withdrawal.reason ?? messages.noReason],
     ],
     replyTo: withdrawal.email,
   })
@@ -54,17 +55,16 @@ export function withdrawalNoticeEmail(
 
 /** To the operator. */
 export function unknownOrderEmail(config: Config, withdrawal: WithdrawalRow): Email {
-  return composeEmail(config.brand, {
-    to: config.mail.supportEmail,
-    subject: `[${config.brand.name}] Withdrawal from an unknown order`,
-    before: [
-      'A visitor withdrew from an order that is unknown or belongs to another address. They may have mistyped it.',
-    ],
+  const { language: locale } = config.brand
+  const { unknownOrder: text, ...messages } = getOperatorMessages(locale)
+  return composeOperatorEmail(config, {
+    title: text.subject,
+    before: [text.before],
     facts: [
-      ['Order', withdrawal.order_id],
-      ['Email', withdrawal.email],
-      ['Confirmed', withdrawal.confirmed_at ?? ''],
-      ['Reason', withdrawal.reason ?? 'none given'],
+      [messages.order, withdrawal.order_id],
+      [messages.email, withdrawal.email],
+      [text.confirmed, formatTime(withdrawal.confirmed_at, locale)],
+      [messages.reason, withdrawal.reason ?? messages.noReason],
     ],
     replyTo: withdrawal.email,
   })
@@ -76,17 +76,16 @@ export function failedRefundEmail(
   purchase: PurchaseRow,
 ): Email {
   const { tier, amount_cents, currency } = purchase
-  return composeEmail(config.brand, {
-    to: config.mail.supportEmail,
-    subject: `[${config.brand.name}] Refund failed: ${productList.getName(tier)}`,
-    before: [
-      'A buyer withdrew from this purchase, but the refund of their payment failed. Refund it in the dashboard of the payment processor, or by a bank transfer.',
-    ],
+  const { language: locale } = config.brand
+  const { failedRefund: text, ...messages } = getOperatorMessages(locale)
+  return composeOperatorEmail(config, {
+    title: text.subject(productList.getName(tier)),
+    before: [text.before],
     facts: [
-      ['Order', purchase.id],
-      ['Payment', purchase.payment_ref],
-      ['Paid', formatMoney(inUnits(amount_cents, currency), currency)],
-      ['Withdrawn', purchase.withdrawn_at ?? ''],
+      [messages.order, purchase.id],
+      [messages.payment, purchase.payment_ref],
+      [messages.paid, formatMoney(inUnits(amount_cents, currency), currency, { locale })],
+      [text.withdrawn, formatTime(purchase.withdrawn_at, locale)],
     ],
   })
 }
@@ -103,8 +102,8 @@ function listFacts(
     [messages.order, purchase.id],
     [messages.product, productList.getName(purchase.tier)],
     [messages.paid, formatMoney(inUnits(amount_cents, currency), currency, { locale })],
-    [text.bought, purchase.created_at],
-    [text.withdrawn, confirmed_at ?? ''],
+    [text.bought, formatDateTime(purchase.created_at, locale)],
+    [text.withdrawn, formatTime(confirmed_at, locale)],
     ...(waiver
       ? [
           [
@@ -115,3 +114,6 @@ function listFacts(
       : []),
   ]
 }
+
+const formatTime = (at: string | null, locale: Locale | null) =>
+  at === null ? '' : formatDateTime(at, locale)

@@ -1,5 +1,5 @@
 import type { ProblemCode } from '#app/problems.ts'
-import { translateProblem } from '../language/problem-text.ts'
+import { translateProblem, translateSentence } from '../language/problem-text.ts'
 import { t } from '../language/text.ts'
 import type { Challenge } from './proof.ts'
 import type { Issue } from './types.ts'
@@ -62,7 +62,9 @@ export function parseProblem(
   }
 
   if (Array.isArray(detail)) {
-    const issues = detail.filter(isIssue)
+    const issues = detail
+      .filter(isIssue)
+      .map((issue) => ({ ...issue, msg: translateSentence('issues', issue.msg) }))
     return new ApiProblem(
       status,
       issues.map((issue) => issue.msg).join(' ') || describeStatus(status),
@@ -77,7 +79,7 @@ export function parseProblem(
     typeof detail === 'string' && more.code !== null && more.code !== 'internal_error'
   return new ApiProblem(
     status,
-    isForPeople ? translateProblem(more.code ?? '', detail) : describeStatus(status),
+    isForPeople ? translateProblem(more.code, detail) : describeStatus(status),
     more,
   )
 }

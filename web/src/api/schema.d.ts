@@ -455,6 +455,8 @@ export type BrandForm = {
   legal_name?: string
   /** One sentence below the name and for search engines. */
   tagline?: string
+  /** The language of emails to you and your team. Default: `en`. */
+  language?: 'en' | 'de'
   logo?: BrandFormLogo
   colours?: BrandFormColours
   /** The radius of buttons and fields in pixels; cards follow from it. */

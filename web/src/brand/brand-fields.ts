@@ -6,6 +6,7 @@ export type FieldName =
   | 'name'
   | 'legal_name'
   | 'tagline'
+  | 'language'
   | 'radius'
   | `logo.${'light' | 'dark' | 'square' | 'social'}`
   | `colours.${'primary' | 'accent'}`

@@ -1,7 +1,8 @@
-import { NumberInput, Textarea, TextInput } from '@mantine/core'
+import { NativeSelect, NumberInput, Textarea, TextInput } from '@mantine/core'
 import { type ReactNode, useId } from 'react'
 import { LINK_LABELS, LINKS } from '../../../src/brand/links.ts'
 import { ACCENT } from '../../../src/brand/tokens.ts'
+import { LANGUAGES } from '../language/language.ts'
 import { t } from '../language/text.ts'
 import classes from './brand.module.css'
 import type { BrandFields, FieldName } from './brand-fields.ts'
@@ -35,6 +36,12 @@ export function NameSection(props: SectionProps) {
         description={t('One sentence, for visitors and search engines')}
         maxLength={160}
         {...bindText(props, 'tagline')}
+      />
+      <NativeSelect
+        label={t('Language')}
+        description={t('Of emails to you and your team. Customers choose their own.')}
+        data={Object.entries(LANGUAGES).map(([value, label]) => ({ value, label }))}
+        {...bindText(props, 'language')}
       />
     </Section>
   )

@@ -9,6 +9,7 @@ import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Page } from '../components/page.tsx'
 import { ScrollX } from '../components/scroll-x.tsx'
+import { translateSentence } from '../language/problem-text.ts'
 import { rich } from '../language/rich.ts'
 import { t } from '../language/text.ts'
 import money from '../money/money.module.css'
@@ -35,10 +36,21 @@ export function HealthPage() {
       }
     >
       <Loaded query={health} skeleton={<Skeleton h={420} />}>
-        {(report) => <Report report={report} />}
+        {(report) => (
+          <Report report={{ ...report, components: report.components.map(translate) }} />
+        )}
       </Loaded>
     </Page>
   )
+}
+
+function translate(check: HealthCheck): HealthCheck {
+  const { name, detail } = check
+  return {
+    ...check,
+    name: translateSentence('checks', name),
+    detail: translateSentence('checks', detail),
+  }
 }
 
 function Report({ report }: { report: HealthReport }) {

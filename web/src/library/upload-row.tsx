@@ -2,6 +2,7 @@ import { ActionIcon, Button, Group, Paper, Progress, Text, ThemeIcon } from '@ma
 import { IconAlertCircle, IconCheck, IconFile, IconX } from '@tabler/icons-react'
 import type { IngestWarning } from '../api/types.ts'
 import { formatBytes, plural } from '../components/format.ts'
+import { translateSentence } from '../language/problem-text.ts'
 import { t } from '../language/text.ts'
 import type { Row, RowState } from './uploads.ts'
 
@@ -75,7 +76,8 @@ export function UploadRow({ row: { name, sizeBytes, state }, onRetry, onRemove }
 /** Returns one line per reason with its pages. */
 function describeWarnings(warnings: IngestWarning[]): string[] {
   const pages = Map.groupBy(warnings, ({ reason }) => reason)
-  return [...pages].map(([reason, those]) => {
+  return [...pages].map(([english, those]) => {
+    const reason = translateSentence('issues', english)
     const numbers = those.flatMap(({ page }) => page ?? [])
     if (numbers.length === 0) return reason
     return `${numbers.length === 1 ? t('Page') : t('Pages')} ${numbers.join(', ')}: ${reason}`

@@ -6,6 +6,7 @@ import { queries } from '../api/queries.ts'
 import type { IngestWarning, ListedIngestJob } from '../api/types.ts'
 import { type UploadOptions, uploadFile } from '../api/upload.ts'
 import { newId } from '../components/new-id.ts'
+import { translateProblem } from '../language/problem-text.ts'
 import { t } from '../language/text.ts'
 import { ingestJobsQuery, isActive } from './ingest-jobs-query.ts'
 
@@ -166,7 +167,10 @@ function readJobState({
   // A retry helps when the service gave up, not when it rejected the file.
   if (state === 'failed') {
     const retriable = error?.code === 'ingest_given_up'
-    return { kind: 'failed', reason: error?.detail ?? t('Couldn’t store this file.'), retriable }
+    const reason = error
+      ? translateProblem(error.code, error.detail)
+      : t('Couldn’t store this file.')
+    return { kind: 'failed', reason, retriable }
   }
   if (state === 'queued') return { kind: 'queued' }
   return stage === 'storing' && total !== null

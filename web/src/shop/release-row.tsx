@@ -7,6 +7,7 @@ import { Confirm } from '../components/confirm.tsx'
 import { FormProblem } from '../components/form-problem.tsx'
 import { formatBytes, formatTime, plural } from '../components/format.ts'
 import { showToast } from '../components/toasts.tsx'
+import { translateSentence } from '../language/problem-text.ts'
 import { t } from '../language/text.ts'
 import { Markdown } from '../markdown/markdown.tsx'
 import { FormDialog } from './form-dialog.tsx'
@@ -43,7 +44,7 @@ export function ReleaseRow({ tier, release }: ReleaseProps) {
             <ul>
               {left_out.map(({ path, reason }) => (
                 <li key={path}>
-                  <span className="mono">{path}</span>: {reason}
+                  <span className="mono">{path}</span>: {translateSentence('files', reason)}
                 </li>
               ))}
             </ul>

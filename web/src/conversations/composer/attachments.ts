@@ -4,6 +4,7 @@ import { ApiProblem, formatProblem } from '../../api/problem.ts'
 import { queries } from '../../api/queries.ts'
 import { uploadFile } from '../../api/upload.ts'
 import { newId } from '../../components/new-id.ts'
+import { translateProblem } from '../../language/problem-text.ts'
 import { t } from '../../language/text.ts'
 import type { ImageType, Part } from '../api.ts'
 
@@ -130,7 +131,11 @@ export async function waitForDocument(id: string, signal: AbortSignal): Promise<
     const [documentId] = job.document_ids
     if (job.state === 'done' && documentId !== undefined) return documentId
     if (job.state === 'failed' || job.state === 'done')
-      throw new Error(job.error?.detail ?? t('Couldn’t read this file.'))
+      throw new Error(
+        job.error
+          ? translateProblem(job.error.code, job.error.detail)
+          : t('Couldn’t read this file.'),
+      )
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }
 }

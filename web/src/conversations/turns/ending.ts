@@ -1,4 +1,5 @@
 import { endSentence } from '../../api/problem.ts'
+import { translateProblem } from '../../language/problem-text.ts'
 import { t } from '../../language/text.ts'
 import type { Message } from '../api.ts'
 
@@ -43,7 +44,9 @@ function describeFailure({ problem }: Message, hasText: boolean): Ending {
     canContinue: hasText,
     action,
   })
-  const detail = endSentence(problem?.detail ?? t('The model did not respond'))
+  const detail = endSentence(
+    problem ? translateProblem(problem.code, problem.detail) : t('The model did not respond'),
+  )
   switch (problem?.code) {
     case 'email_not_verified':
     case 'free_needs_verified_email':
