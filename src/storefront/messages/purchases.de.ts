@@ -63,8 +63,8 @@ export const de: PurchaseMessages = {
     yours: ' (Ihr Download)',
     notCovered: ' (nach Ihrem Update-Zeitraum)',
     withdraw: 'Diesen Kauf widerrufen',
-    waived: (day) =>
-      html`Sie haben am ${day} zugestimmt, dass dieses Recht mit dem ersten Download endet.`,
+    waived: (day, time, version) =>
+      html`Sie haben am ${day} um ${time} UTC zugestimmt, dass Ihr Widerrufsrecht mit dem ersten Download endet (Text ${version}).`,
 
     open: 'So öffnen Sie das ZIP',
     encrypted: html`Das ZIP ist mit AES-256 verschlüsselt. Das Passwort ist Ihr Lizenzschlüssel, mit den Bindestrichen. <code>unzip</code> und das Archivprogramm von macOS können es nicht öffnen.`,

@@ -63,7 +63,8 @@ export const en = {
     yours: ' (your download)',
     notCovered: ' (after your update period)',
     withdraw: 'Withdraw from this purchase',
-    waived: (day: Html) => html`You agreed on ${day} that this right ends with the first download.`,
+    waived: (day: Html, time: string, version: string) =>
+      html`You agreed on ${day} at ${time} UTC that your right of withdrawal ends with the first download (text of ${version}).`,
 
     open: 'How to open the ZIP',
     encrypted: html`The ZIP is encrypted with AES-256. Its password is your license key, including the dashes. <code>unzip</code> and the macOS Archive Utility cannot open it.`,

@@ -79,7 +79,8 @@ ${offerLinks(product, messages)}
 ${releases.length > 0 && releaseList(product, served?.version, messages)}
 ${isCurrent(purchase) && howToOpen(messages)}
 ${product.license && licenseSections(purchase, product.license, messages)}
-${product.canWithdraw && html`<p class="soft"><a href="/withdraw?order=${purchase.id}">${text.withdraw}</a>${waiver && html` ${text.waived(day(waiver.at, locale))}`}</p>`}
+${product.canWithdraw && html`<p class="soft"><a href="/withdraw?order=${purchase.id}">${text.withdraw}</a></p>`}
+${waiver && html`<p class="soft">${text.waived(day(waiver.at, locale), waiver.at.slice(11, 16), waiver.version)}</p>`}
 </article>`
 }
 

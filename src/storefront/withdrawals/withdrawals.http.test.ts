@@ -75,6 +75,8 @@ test('after 14 days, or after delivery with a waiver, the operator decides', asy
   await shop.pay(eve, (await open(eve, { waiver: WAIVERS.en.version })).body.url)
   const [hers] = (await eve.get('/api/purchases')).body
   assert.deepEqual([hers.waiver.version, hers.can_withdraw], [WAIVERS.en.version, true])
+  const shown = `at ${hers.waiver.at.slice(11, 16)} UTC .*\\(text of ${WAIVERS.en.version}\\)`
+  assert.match((await eve.get('/dashboard')).text, new RegExp(shown))
   assert.equal((await eve.download()).status, 200)
   assert.equal((await eve.get('/api/purchases')).body[0].can_withdraw, false)
   // New downloads do not undo the delivery.

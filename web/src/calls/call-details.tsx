@@ -1,5 +1,5 @@
 import { Drawer, Group, Stack, Text } from '@mantine/core'
-import { IconHistory } from '@tabler/icons-react'
+import { IconTerminal2 } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import type { Call } from '../api/types.ts'
 import { CopyIcon } from '../components/copy.tsx'
@@ -60,7 +60,7 @@ export function CallDetails({ call, keyName, onClose }: CallDetailsProps) {
             to="/playground"
             search={{ call: call.id }}
             variant="default"
-            leftSection={<IconHistory size={18} aria-hidden />}
+            leftSection={<IconTerminal2 size={18} aria-hidden />}
           >
             {t('Replay in playground')}
           </LinkButton>

@@ -1,5 +1,5 @@
 import { Alert } from '@mantine/core'
-import { IconHistory } from '@tabler/icons-react'
+import { IconTerminal2 } from '@tabler/icons-react'
 import type { Call } from '../api/types.ts'
 import { formatExactTime, plural } from '../components/format.ts'
 import { t } from '../language/text.ts'
@@ -9,7 +9,7 @@ export function ReplayNote({ call, isWhole }: { call: Call; isWhole: boolean }) 
   return (
     <Alert
       color="gray"
-      icon={<IconHistory size={20} aria-hidden />}
+      icon={<IconTerminal2 size={20} aria-hidden />}
       title={t('Replay of the call of {0}', formatExactTime(call.at))}
     >
       {isWhole

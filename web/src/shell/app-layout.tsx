@@ -5,6 +5,7 @@ import {
   lazy,
   Suspense,
   useCallback,
+  useDeferredValue,
   useEffect,
   useRef,
   useState,
@@ -47,6 +48,8 @@ export function AppLayout() {
   const isUnverified = user.data?.is_verified === false
   // The bar about an unverified address is higher in the sandbox; known late, it would move the page.
   const { isLoading } = useQuery({ ...readinessQuery, enabled: isUnverified })
+  // Renders the page in small steps. In one step, it would block a phone for a third of a second.
+  const shownUserId = useDeferredValue(isLoading ? undefined : user.data?.id)
   const main = useMainFocus()
   const opener = useRef<HTMLButtonElement>(null)
 
@@ -99,7 +102,7 @@ export function AppLayout() {
       </header>
       <SideMenu user={user.data} isOpen={isMenuOpen} onClose={closeMenu} onSwitch={keepMenu} />
       <main id="main" tabIndex={-1} ref={main} className={classes.main} inert={isMenuOpen}>
-        <Loaded query={user} isReady={!isLoading} skeleton={<PageSkeleton />}>
+        <Loaded query={user} isReady={shownUserId === user.data?.id} skeleton={<PageSkeleton />}>
           {(data) => (
             <UserContext value={data}>
               {!data.is_verified && <VerifyBar email={data.email} />}

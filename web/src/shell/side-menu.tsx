@@ -54,7 +54,7 @@ export function SideMenu({ user, isOpen, onClose, onSwitch }: SideMenuProps) {
   useEffect(() => onKeysOpen(() => setShowsKeys(true)), [])
   useEffect(() => {
     if (!isOpen) return
-    menu.current?.querySelector('button')?.focus()
+    menu.current?.focus({ preventScroll: true })
     const leave = (event: KeyboardEvent) => event.key === 'Escape' && onClose()
     document.addEventListener('keydown', leave)
     return () => document.removeEventListener('keydown', leave)
@@ -67,6 +67,7 @@ export function SideMenu({ user, isOpen, onClose, onSwitch }: SideMenuProps) {
       {isOpen && <div className={classes.shade} onClick={onClose} />}
       <nav
         ref={menu}
+        tabIndex={-1}
         aria-label={t('Main')}
         className={classes.menu}
         data-open={isOpen || undefined}
