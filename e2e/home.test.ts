@@ -2,6 +2,7 @@
 // again and shared.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { DAY_MS } from '#platform/clock.ts'
 import { type Client, testApp } from '#testing/app.ts'
 import { holds, mockVendor, says } from '#testing/mock-vendor.ts'
 import { assertAccessible, openBrowser, signInByForm, visit } from './browser.ts'
@@ -261,6 +262,18 @@ test('a conversation is found by its words, renamed, pinned, archived and delete
     await page.getByRole('heading', { level: 1, name: 'Who made the first violin?' }).waitFor()
   })
 
+  await t.test('the palette finds one of a year of conversations', async () => {
+    await importYear(ada, app.platform.clock.now())
+    await page.keyboard.press('Control+K')
+    await page.getByRole('combobox', { name: 'Search' }).fill('harbour 300')
+    const found = page.getByRole('dialog').getByText('The harbour of day 300').first()
+    await found.waitFor()
+    await found.click()
+    await page.getByRole('log').getByText('What does the harbour of day 300 look like?').waitFor()
+    await page.goBack()
+    await page.getByRole('heading', { level: 1, name: 'Who made the first violin?' }).waitFor()
+  })
+
   await t.test('renames and pins', async () => {
     await page
       .getByRole('main')
@@ -347,4 +360,20 @@ test('a shared link shows a frozen copy until its owner ends it', async (t) => {
 async function readLeaf(client: Client, address: string): Promise<string> {
   const id = address.split('/').at(-1)
   return (await client.get(`/api/conversations/${id}`)).body.conversation.leaf_id
+}
+
+/** One conversation a day, up to yesterday. */
+async function importYear(client: Client, now: string): Promise<void> {
+  const conversations = Array.from({ length: 365 }, (_, at) => {
+    const created_at = new Date(Date.parse(now) - (365 - at) * DAY_MS).toISOString()
+    const ask = `What does the harbour of day ${at} look like?`
+    const messages = [
+      { id: 'q', parent_id: null, role: 'user', parts: [{ type: 'text', text: ask }] },
+      { id: 'a', parent_id: 'q', role: 'assistant', parts: [{ type: 'text', text: 'Calm.' }] },
+    ]
+    const title = `The harbour of day ${at}`
+    return { id: `day-${at}`, title, created_at, updated_at: created_at, messages }
+  })
+  const { status, text } = await client.post('/api/conversations/import', { conversations })
+  assert.equal(status, 200, text)
 }

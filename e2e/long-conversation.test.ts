@@ -119,6 +119,19 @@ test('an answer that fails says what to do', async (t) => {
   vendor.play(says('The second half'))
   await alert.getByRole('button', { name: 'Continue' }).click()
   await page.getByText('The second half').waitFor()
+
+  // The connection is lost after the service has stored the question.
+  vendor.play(says('It arrived.'))
+  await page.route('**/messages', async (route) => {
+    await route.fetch()
+    await route.abort()
+  })
+  const log = page.getByRole('log')
+  const alerts = await log.getByRole('alert').count()
+  await send(page, 'Did it arrive?')
+  await log.getByText('It arrived.').waitFor()
+  assert.equal(await log.getByText('Did it arrive?').count(), 1)
+  assert.equal(await log.getByRole('alert').count(), alerts)
   assert.deepEqual(errors, [])
 })
 

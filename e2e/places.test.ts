@@ -60,6 +60,24 @@ test('Build is missing when no plan sells it', async (t) => {
   assert.deepEqual(errors, [])
 })
 
+test('a plan with documents and without conversations opens on the library', async (t) => {
+  const app = await testApp(t, { userApp: true })
+  const nora = await app.as('nora')
+  const { page, errors } = await visit(await openBrowser(t))
+  await signInByForm(page, app.url, nora.email)
+  await page.route('**/api/auth/me', async (route) => {
+    const reply = await route.fetch()
+    const json = { ...(await reply.json()), entitlements: ['rag', 'library'] }
+    await route.fulfill({ response: reply, json })
+  })
+  await page.goto(`${app.url}/home`)
+  await page.waitForURL('**/library')
+  await menuOf(page).getByRole('link', { name: 'Library' }).waitFor()
+  assert.equal(await menuOf(page).getByRole('link', { name: 'New conversation' }).count(), 0)
+  assert.equal(await page.getByRole('region', { name: 'Conversations' }).count(), 0)
+  assert.deepEqual(errors, [])
+})
+
 test('the menu collapses to icons on a large screen, and stays so', async (t) => {
   const app = await testApp(t, { userApp: true })
   const root = await app.as('root', { tier: 'pro', superuser: true })

@@ -22,7 +22,7 @@ const CORE = [
 /** Modules that every page behind the sign-in needs in addition, and those of both overviews. */
 const SHELL = [
   'web/src/shell/(?:app-layout|side-menu|menu-items|menu-state|place-switch|shortcuts|use-places|allowance-bar|verify-bar|navigation)',
-  'web/src/conversations/(?:sidebar/(?!local)|parts/(?!pick)|queries|api)',
+  'web/src/conversations/(?:sidebar/(?!local)|parts/(?!pick)|queries|api|local/kept-here)',
   'web/src/usage/(?:usage-query|renewal|describe-renewal|days)\\.tsx?',
   'web/src/components/(?:page|toasts)\\.tsx?',
   'web/src/calls/failure-sentence',

@@ -122,7 +122,7 @@ function renderLayout(
   const colour = brand.mailColour
   const { bg, raised, text, text2 } = deriveTokens(brand.primary, 'light')
   const renderParagraph = (text: string): Html =>
-    html`<p style="margin:0 0 16px;white-space:pre-line">${text}</p>`
+    html`<p style="margin:0 0 16px;white-space:pre-line;overflow-wrap:anywhere">${text}</p>`
   return `<!doctype html>${
     html`<html lang="${locale}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${subject}</title></head>
 <body style="margin:0;padding:32px 16px;background:${bg};color:${text};font:16px/1.5 system-ui,-apple-system,'Segoe UI',sans-serif">
@@ -130,7 +130,7 @@ function renderLayout(
 <div style="max-width:560px;margin:0 auto;padding:32px;background:${raised};border-radius:${brand.radius * 1.5}px">
 <h1 style="margin:0 0 16px;font-size:20px;line-height:1.3">${subject}</h1>
 ${before.map(renderParagraph)}
-${facts.length > 0 && html`<table role="presentation" style="margin:0 0 16px;border-collapse:collapse">${facts.map(([name, value]) => html`<tr><td style="${CELL};color:${text2}">${name}</td><td style="${CELL};font-family:ui-monospace,monospace;word-break:break-all">${value}</td></tr>`)}</table>`}
+${facts.length > 0 && html`<table role="presentation" style="margin:0 0 16px;border-collapse:collapse">${facts.map(([name, value]) => html`<tr><td style="${CELL};color:${text2}">${name}</td><td style="${CELL};font-family:ui-monospace,monospace;overflow-wrap:anywhere">${value}</td></tr>`)}</table>`}
 ${
   button &&
   html`<p style="margin:24px 0"><a href="${button.url}" style="display:inline-block;padding:12px 24px;background:${colour};color:#ffffff;border-radius:${brand.radius}px;text-decoration:none;font-weight:600">${button.label}</a></p>

@@ -73,7 +73,7 @@ export function AuditView() {
                   </Table.Tbody>
                 </Table>
               </ScrollX>
-              <Pages paged={data} what={t('entry')} several="entries" />
+              <Pages paged={data} what={t('entry')} several={t('entries')} />
             </>
           )
         }

@@ -145,7 +145,7 @@ export function LinkSection(props: SectionProps) {
         {LINKS.map((name) => (
           <TextInput
             key={name}
-            label={LINK_LABELS[name]}
+            label={t(LINK_LABELS[name])}
             placeholder={name === 'support' ? 'https:// or mailto:' : 'https://'}
             maxLength={500}
             dir="ltr"

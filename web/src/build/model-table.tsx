@@ -99,7 +99,7 @@ function Row({ model }: { model: PlanModel }) {
   )
 }
 
-const KINDS = { chat: '', embedding: 'embeddings', rerank: 'reranking' }
+const KINDS = { chat: '', embedding: t('embeddings'), rerank: t('reranking') }
 
 /** Opens the playground, where the user may call the model. */
 function ModelName({ model: { id, provider, kind, routes, included } }: { model: PlanModel }) {

@@ -1,5 +1,6 @@
 import { Anchor } from '@mantine/core'
 import { LINK_LABELS, LINKS } from '../../../src/brand/links.ts'
+import { t } from '../language/text.ts'
 import { brand } from './brand.ts'
 
 /** The operator's own pages, for a footer. */
@@ -9,7 +10,7 @@ export function BrandLinks() {
     return (
       url !== undefined && (
         <Anchor key={name} href={url} c="dimmed" py={10} underline="hover">
-          {LINK_LABELS[name]}
+          {t(LINK_LABELS[name])}
         </Anchor>
       )
     )

@@ -21,6 +21,16 @@ test('a German text has the places and the spaces of the English one', () => {
   }
 })
 
+/** Words that every second English sentence has, and no German one. */
+const ENGLISH = /\b(?:the|your|you|with|and|for|from|this|are|of|not|yet|is|to)\b/i
+
+test('no German text has English words', () => {
+  assert.deepEqual(
+    Object.values(german).filter((text) => ENGLISH.test(text)),
+    [],
+  )
+})
+
 test('every German text is in use', () => {
   const sources = globSync('**/*.{ts,tsx}', { cwd: SOURCES })
     .filter((file) => !file.includes('.test.'))

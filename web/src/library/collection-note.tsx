@@ -8,6 +8,7 @@ import { LinkButton } from '../components/links.tsx'
 import { IconButton } from '../conversations/parts/icon-button.tsx'
 import { rich } from '../language/rich.ts'
 import { t } from '../language/text.ts'
+import { useUser } from '../session/user.ts'
 import classes from './collection-note.module.css'
 import type { Collection } from './files-query.ts'
 import { CollectionDialog } from './lazy-dialogs.ts'
@@ -16,6 +17,7 @@ import { CollectionDialog } from './lazy-dialogs.ts'
 export function CollectionNote({ collection }: { collection: Collection }) {
   const { id, name, instructions } = collection
   const navigate = useNavigate()
+  const canAsk = useUser().entitlements.includes('home')
   const [isEditing, setIsEditing] = useState(false)
   const [isDeleting, setIsDeleting] = useState(false)
   return (
@@ -24,14 +26,16 @@ export function CollectionNote({ collection }: { collection: Collection }) {
         <h2 dir="auto">{name}</h2>
         {instructions && <p dir="auto">{instructions}</p>}
       </div>
-      <LinkButton
-        to="/home"
-        search={{ collection: id }}
-        variant="default"
-        leftSection={<IconMessageQuestion size={18} aria-hidden />}
-      >
-        {t('Ask about these')}
-      </LinkButton>
+      {canAsk && (
+        <LinkButton
+          to="/home"
+          search={{ collection: id }}
+          variant="default"
+          leftSection={<IconMessageQuestion size={18} aria-hidden />}
+        >
+          {t('Ask about these')}
+        </LinkButton>
+      )}
       <IconButton label={t('Edit collection')} onClick={() => setIsEditing(true)}>
         <IconPencil size={18} aria-hidden />
       </IconButton>

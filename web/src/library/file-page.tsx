@@ -13,6 +13,7 @@ import { saveFile } from '../components/save-file.ts'
 import { DocumentText } from '../documents/document-text.tsx'
 import { isFormatted } from '../documents/formatted-text.tsx'
 import { t } from '../language/text.ts'
+import { useUser } from '../session/user.ts'
 
 const route = getRouteApi('/app/library/$id')
 const PdfView = lazy(() =>
@@ -45,6 +46,7 @@ export function FilePage() {
       }
     },
   })
+  const canAsk = useUser().entitlements.includes('home')
   const [view, setView] = useState<'page' | 'text'>('page')
   const name = stored.data?.document.source ?? t('Pasted text')
 
@@ -54,13 +56,15 @@ export function FilePage() {
       lead={<TextLink to="/library">{t('Library')}</TextLink>}
       actions={
         <Group gap="xs">
-          <LinkButton
-            to="/home"
-            search={{ document: id }}
-            leftSection={<IconMessageQuestion size={18} aria-hidden />}
-          >
-            {t('Ask about this')}
-          </LinkButton>
+          {canAsk && (
+            <LinkButton
+              to="/home"
+              search={{ document: id }}
+              leftSection={<IconMessageQuestion size={18} aria-hidden />}
+            >
+              {t('Ask about this')}
+            </LinkButton>
+          )}
           {stored.data?.document.file && <Download id={id} {...stored.data.document.file} />}
         </Group>
       }

@@ -140,10 +140,17 @@ function PlaceMenu({ place, user, onSelect }: PlaceMenuProps) {
         </Suspense>
       )
     )
+  const isWithoutConversations =
+    user !== undefined &&
+    !user.entitlements.includes('home') &&
+    user.entitlements.includes('library')
   return (
     <>
-      <MenuItems items={WORK} onSelect={onSelect} />
-      {user && (
+      <MenuItems
+        items={isWithoutConversations ? WORK.filter(({ to }) => to !== '/home') : WORK}
+        onSelect={onSelect}
+      />
+      {user && !isWithoutConversations && (
         <UserContext value={user}>
           <div className={classes.conversations}>
             <ConversationSidebar />

@@ -1,6 +1,7 @@
 import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core'
 import type { PageBrand } from '../../../src/brand/page-brand.ts'
 import type { Colors, Scheme } from '../../../src/brand/tokens.ts'
+import { t } from '../language/text.ts'
 
 const asTuple = (colors: string[]) => colors as unknown as MantineColorsTuple
 
@@ -15,7 +16,7 @@ const MONO =
  * page.
  */
 const dialog = {
-  closeButtonProps: { 'aria-label': 'Close' },
+  closeButtonProps: { 'aria-label': t('Close') },
   attributes: { header: { role: 'presentation' } },
 }
 
@@ -68,7 +69,12 @@ export const buildTheme = ({ colours: { tokens, steps }, radius }: Look) =>
       ActionIcon: { defaultProps: { size: 36, variant: 'subtle', color: 'gray' } },
       // Fields detect the writing direction from their first letter.
       TextInput: { defaultProps: { dir: 'auto' } },
-      PasswordInput: { defaultProps: { rightSectionWidth: 48 } },
+      PasswordInput: {
+        defaultProps: {
+          rightSectionWidth: 48,
+          visibilityToggleButtonProps: { 'aria-label': t('Toggle password visibility') },
+        },
+      },
       Select: { defaultProps: { allowDeselect: false } },
       Textarea: { defaultProps: { dir: 'auto' } },
       // Color alone must not distinguish a link (WCAG 1.4.1).

@@ -1,5 +1,6 @@
 import { createBrowserList } from '../../components/browser-list.ts'
-import { inBrowser, type LocalConversation } from './local-conversations.ts'
+import type { LocalConversation } from './kept-here.ts'
+import { inBrowser } from './local-conversations.ts'
 import type { LocalMessage } from './tree.ts'
 
 /** Conversations of Chat and questions of Ask, which earlier versions kept in the browser. */

@@ -1,19 +1,10 @@
 // Conversations that the service does not keep: temporary ones in memory, others in this browser.
 
 import { useSyncExternalStore } from 'react'
-import { createBrowserList } from '../../components/browser-list.ts'
 import { t } from '../../language/text.ts'
 import type { Part } from '../api.ts'
+import { keptHere, type LocalConversation } from './kept-here.ts'
 import { getPictures, readReference, usePictures } from './pictures.ts'
-import type { LocalMessage } from './tree.ts'
-
-export type LocalConversation = {
-  id: string
-  title: string
-  updated_at: string
-  leaf_id: string | null
-  messages: LocalMessage[]
-}
 
 /** Where conversations are: `use` renders again when one changes. */
 export type LocalStore = {
@@ -22,15 +13,13 @@ export type LocalStore = {
   update(userId: string, change: (stored: LocalConversation[]) => LocalConversation[]): void
 }
 
-const browserList = createBrowserList<LocalConversation>('kept-here', 60)
-
 /** In this browser, until sign-out. */
 export const inBrowser: LocalStore = {
-  use: (userId) => fillPictures(browserList.use(userId), usePictures(userId)),
-  read: (userId) => fillPictures(browserList.read(userId), getPictures(userId)),
+  use: (userId) => fillPictures(keptHere.use(userId), usePictures(userId)),
+  read: (userId) => fillPictures(keptHere.read(userId), getPictures(userId)),
   update(userId, change) {
     const pictures = getPictures(userId)
-    browserList.update(userId, (stored) => {
+    keptHere.update(userId, (stored) => {
       const kept = change(stored).map((one) =>
         mapPictures(one, (part) => keepPicture(pictures, part)),
       )

@@ -1,6 +1,6 @@
 import { IconGhost2 } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { getRouteApi, Navigate, useNavigate } from '@tanstack/react-router'
 import { type ReactElement, useEffect, useMemo, useState } from 'react'
 import { api } from '../../api/client.ts'
 import { newId } from '../../components/new-id.ts'
@@ -25,6 +25,10 @@ const route = getRouteApi('/app/home')
 /** A new conversation. It gets its address with its first question. */
 export function HomePage(): ReactElement {
   const { temporary, document, collection } = route.useSearch()
+  const { entitlements } = useUser()
+  // Plans may have documents without conversations.
+  if (!entitlements.includes('home') && entitlements.includes('library'))
+    return <Navigate to="/library" replace />
   // Without a key, a new temporary conversation would show the last one.
   if (temporary) return <TemporaryConversation key="temporary" />
   return (
