@@ -28,6 +28,8 @@ const DATA = new RegExp(
     '[A-Z]+_[A-Z_]+|[a-z]+_\\w+|[a-z]+-\\S+|\\S*[/@]\\S*|https:// or mailto:',
     '(?:\\S+@\\S+\t)?[a-z]{3} \\d.*|\\S+@\\S+\t.*',
     'from openai .*|client = .*|curl .*|-[Hd] .*|["{(].*|\\w+=".*',
+    // Subjects of sent emails, in the language of their recipients.
+    'New sign-in to your account|Welcome to Latchkey: verify your email address',
     'autosize measurement',
   ].join('|')})$`,
   'i',
