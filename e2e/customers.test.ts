@@ -49,6 +49,8 @@ test('a founder finds a customer by surname, refunds, signs out and suspends', a
   await assertAccessible(page, 'the dashboard in a view')
   const conversations = page.getByRole('region', { name: 'Recent conversations' })
   await conversations.getByText('Private. Your view of this account').waitFor()
+  await page.goto(`${base}/home`)
+  await page.getByText('A view of an account can’t ask questions').waitFor()
   await page.goto(`${base}/billing`)
   await page.getByRole('button', { name: 'Pause', exact: true }).click()
   const pause = page.getByRole('dialog', { name: 'Pause your plan?' })

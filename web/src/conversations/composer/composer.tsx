@@ -2,6 +2,7 @@ import { IconArrowUp, IconPlayerStopFilled, IconPlus, IconX } from '@tabler/icon
 import { useQuery } from '@tanstack/react-query'
 import { type DragEvent, type FormEvent, useEffect, useRef, useState } from 'react'
 import { t } from '../../language/text.ts'
+import { viewToken } from '../../session/token-store.ts'
 import { useUser } from '../../session/user.ts'
 import { IconButton } from '../parts/icon-button.tsx'
 import { chatModelsQuery } from '../queries.ts'
@@ -30,7 +31,13 @@ type ComposerProps = {
   onUp: () => void
 }
 
-export function Composer({
+export function Composer(props: ComposerProps) {
+  if (viewToken.read() !== null)
+    return <p className={classes.closed}>{t('A view of an account can’t ask questions.')}</p>
+  return <OpenComposer {...props} />
+}
+
+function OpenComposer({
   draftId,
   options: { model, scope },
   onOptions,
