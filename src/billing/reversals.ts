@@ -147,40 +147,45 @@ export async function followPayment(
   await enqueueReversalSync(deps, tx, payment)
 }
 
-/**
- * Emails refunds of any payment and disputes of subscription payments. Skips those recorded before
- * the payment itself.
- */
+/** Emails refunds of any payment and disputes of subscription payments. */
 async function emailPayer(
   deps: Pick<BillingDeps, 'config' | 'jobs' | 'clock'>,
   tx: Db,
   payment: PaymentRow,
   before: PaymentRow,
 ): Promise<void> {
-  const { id, user_id: userId, currency, kind, refunded_cents: refunded } = payment
-  const user = userId === null || before.paid_at === null ? null : await findUser(tx, userId)
+  const { id, user_id: userId, currency, kind } = payment
+  if (userId === null) return
+  await emailRefund(deps, tx, userId, payment, before)
+  if (kind !== 'subscription' || payment.dispute !== 'open' || before.dispute === 'open') return
+  const user = before.paid_at === null ? null : await findUser(tx, userId)
   if (!user?.is_active) return
-  const { locale } = user
-  const formatCents = (cents: number) => formatMoney(inUnits(cents, currency), currency, { locale })
-  if (refunded > before.refunded_cents) {
-    const [amount, paid] = [
-      formatCents(refunded - before.refunded_cents),
-      formatCents(payment.amount_cents),
-    ]
-    const isEnding = kind === 'subscription' && payment.is_refunded
-    const email = refundedEmail(deps.config, {
-      user,
-      amount,
-      paid,
-      day: formatDate(payment.paid_at, locale),
-      isEnding,
-    })
-    await sendNotice(deps, tx, user.id, buildRefundKey(id, refunded), email)
-  }
-  if (kind === 'subscription' && payment.dispute === 'open' && before.dispute !== 'open') {
-    const email = disputedEmail(deps.config, { user, amount: formatCents(payment.amount_cents) })
-    await sendNotice(deps, tx, user.id, `disputed:${id}`, email)
-  }
+  const amount = formatMoney(inUnits(payment.amount_cents, currency), currency, user)
+  const email = disputedEmail(deps.config, { user, amount })
+  await sendNotice(deps, tx, user.id, `disputed:${id}`, email)
+}
+
+/** Emails a new refund to a user. Skips refunds that were recorded before the payment itself. */
+export async function emailRefund(
+  deps: Pick<BillingDeps, 'config' | 'jobs' | 'clock'>,
+  tx: Db,
+  userId: string,
+  payment: PaymentRow,
+  before: PaymentRow,
+): Promise<void> {
+  const { id, currency, refunded_cents: refunded } = payment
+  if (before.paid_at === null || refunded <= before.refunded_cents) return
+  const user = await findUser(tx, userId)
+  if (!user?.is_active) return
+  const formatCents = (cents: number) => formatMoney(inUnits(cents, currency), currency, user)
+  const email = refundedEmail(deps.config, {
+    user,
+    amount: formatCents(refunded - before.refunded_cents),
+    paid: formatCents(payment.amount_cents),
+    day: formatDate(payment.paid_at, user.locale),
+    isEnding: payment.kind === 'subscription' && payment.is_refunded,
+  })
+  await sendNotice(deps, tx, user.id, buildRefundKey(id, refunded), email)
 }
 
 /** Key of the email about a payment's refunds: one email for each refunded sum. */

@@ -6,7 +6,7 @@ import { DAY_MS } from '#platform/clock.ts'
 import { PASSWORD, type Reply, type SandboxMail } from '#testing/app.ts'
 import { openShop, paidSession, readCookie, type Shop } from '#testing/buyer.ts'
 import { throughProvider } from '#testing/provider.ts'
-import { GOOD_CARD } from '#testing/shop.ts'
+import { createShop, GOOD_CARD } from '#testing/shop.ts'
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 const MAIL = 'guest@example.com'
@@ -456,6 +456,18 @@ test('a guest withdraws before the claim, with the address of the order', async 
   await shop.store('POST', `/api/withdrawals/${begun.body.id}/confirm`)
   const [row] = await shop.platform.db.selectFrom('purchases').select('status').execute()
   assert.equal(row?.status, 'withdrawn')
+})
+
+test('a refund before the claim is emailed to the holder of the address', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  await buy(shop, ada.email)
+  const [row] = await shop.platform.db.selectFrom('purchases').select('payment_ref').execute()
+  await createShop(shop.app).processor.refunds.create({ payment_intent: row?.payment_ref ?? '' })
+  await shop.app.service.billing.sync()
+  await shop.settle()
+  const subjects = (await shop.mail(ada.email)).map(({ subject }) => subject)
+  assert.ok(subjects.includes('We refunded $299.00'), subjects.join())
 })
 
 async function startCheckout(

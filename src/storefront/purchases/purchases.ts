@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto'
 import { recordAudit } from '#audit/audit.ts'
 import { lockPayment, type PaymentRow, updatePayment } from '#billing/money/payments.ts'
+import { emailRefund } from '#billing/reversals.ts'
 import { PRODUCT_DEFAULTS, type Tier } from '#catalogue/catalogue.ts'
 import { findOrCreateGuest, recordGuest } from '#identity/account/guest-accounts.ts'
 import { isUnclaimed } from '#identity/unclaimed-accounts.ts'
@@ -229,6 +230,9 @@ export async function followPayment(
     const job = { userId: purchase.user_id, purchaseId: purchase.id }
     await jobs.enqueue(tx, CLOSE_CHECKOUT_JOB, job)
   }
+  // Until its claim, the payment belongs to nobody.
+  if (purchase.user_id === null && purchase.claimant_id !== null)
+    await emailRefund(deps, tx, purchase.claimant_id, payment, before)
   if (purchase.withdrawn_at !== null && payment.refunded_cents < before.refunded_cents)
     await reportFailedRefund(deps, tx, purchase)
   for (const changed of await settleChain(tx, purchase)) {
