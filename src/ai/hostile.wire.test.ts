@@ -448,7 +448,10 @@ test('lets no caller choose a request’s address or credentials', async (t) => 
 
 test('keeps the ledger intact when a vendor reports a malformed model name', async (t) => {
   const { app, ada, vendor } = await setting(t)
-  const bob = await app.as('bob', { tier: 'pro' })
+  // One call each: the reported tokens use up a whole allowance.
+  const others = await Promise.all(
+    ['bob', 'cleo', 'dora'].map((name) => app.as(name, { tier: 'pro' })),
+  )
   const answer = (model: string, prompt: number) =>
     babbles(
       JSON.stringify({
@@ -460,8 +463,9 @@ test('keeps the ledger intact when a vendor reports a malformed model name', asy
       }),
     )
   vendor.play(answer(`gpt\u0000${'x'.repeat(500)}`, 1e300), answer('gpt-6-luna', 1))
-  const post = (who: typeof ada) => who.post('/api/ai/chat', { messages: HI })
-  const replies = await Promise.all([post(ada), post(bob), post(ada), post(bob)])
+  const replies = await Promise.all(
+    [ada, ...others].map((user) => user.post('/api/ai/chat', { messages: HI })),
+  )
 
   assert.deepEqual(
     replies.map(({ status }) => status),
