@@ -92,7 +92,8 @@ export async function testApp(
       userApp: options.userApp ?? false,
     })
 
-  const running: Running = { service: null, restart: Promise.resolve(), isEnding: false }
+  const signedIn = new Map<string, Promise<Client>>()
+  const running: Running = { service: null, restart: Promise.resolve(), signedIn, isEnding: false }
   const started = await onFreePorts(async (port, storefrontPort) => {
     const env = {
       PORT: String(port),
@@ -135,7 +136,6 @@ export async function testApp(
   const storefrontUrl = `http://127.0.0.1:${config.http.storefrontPort}`
   const request = (method: string, path: string, requestOptions: RequestOptions = {}) =>
     call(url, method, path, requestOptions)
-  const signedIn = new Map<string, Promise<Client>>()
 
   const app = {
     url,
@@ -197,8 +197,16 @@ export async function testApp(
 
 type Person = { tier?: string; superuser?: boolean }
 
-/** `restart`: ends with the last restart that the setup page asked for. */
-type Running = { service: Service | null; restart: Promise<void>; isEnding: boolean }
+/**
+ * `restart`: ends with the last restart that the setup page asked for. `signedIn`: the sign-ins of
+ * people, also those that no test has awaited.
+ */
+type Running = {
+  service: Service | null
+  restart: Promise<void>
+  signedIn: Map<string, Promise<Client>>
+  isEnding: boolean
+}
 
 /** Starts the service again with the settings that the setup page saved, as main.ts does. */
 async function restartSaved(
@@ -222,6 +230,7 @@ function createEnd(
   return async () => {
     running.isEnding = true
     await running.restart
+    await Promise.allSettled(running.signedIn.values())
     await running.service?.close(1_000)
     running.service = null
     await database.drop()
