@@ -158,6 +158,37 @@ test('a drain is announced for 5 s in production and then lasts up to 30 s', () 
   })
 })
 
+test('a list and the settings that stand for its words say the same', () => {
+  const { signUp, requireVerifiedEmail, requireSuperuserTwoFactor, retention } = readConfig({
+    SIGNUP_DOMAINS: 'example.net',
+    SIGNUP_ALLOWED_DOMAINS: 'example.com, *.example.com',
+    SIGNUP_DENIED_DOMAINS: 'example.org, example.edu',
+    DISPOSABLE_DOMAINS: 'refuse',
+    REQUIRE_VERIFIED_EMAIL: 'true',
+    REQUIRE_SUPERUSER_TWO_FACTOR: 'false',
+    RETENTION_DAYS: 'usage=100',
+    RETENTION_AUDIT_DAYS: '40',
+    RETENTION_CONVERSATIONS_DAYS: '50',
+  })
+  assert.deepEqual(signUp.allowed, ['example.net', 'example.com', '*.example.com'])
+  for (const domain of ['example.org', 'example.edu', 'mailinator.com'])
+    assert.ok(signUp.denied.has(domain), domain)
+  assert.deepEqual([requireVerifiedEmail, requireSuperuserTwoFactor], [true, false])
+  const { usageDays, auditDays, conversationsDays } = retention
+  assert.deepEqual([usageDays, auditDays, conversationsDays], [100, 40, 50])
+  assert.equal(readConfig({ DISPOSABLE_DOMAINS: 'allow' }).signUp.denied.size, 0)
+  assert.throws(() => readConfig({ REQUIRE_VERIFIED_EMAIL: 'perhaps' }), /^Error: REQUIRE_VERIFIED_EMAIL is wrong/)
+})
+
+test('security.txt names SECURITY_CONTACT, or the address for support', () => {
+  const read = (env: Record<string, string>) => readConfig(env).mail.securityContact
+  assert.equal(read({ SUPPORT_EMAIL: 'help@example.com' }), 'mailto:help@example.com')
+  assert.equal(
+    read({ SECURITY_CONTACT: 'https://example.com/report' }),
+    'https://example.com/report',
+  )
+})
+
 test('ALLOW opens what it names, and rejects other words', () => {
   const isOpen = (ALLOW: string) => readConfig({ ALLOW }).ai.allowsAccountObjects
   assert.deepEqual(

@@ -28,7 +28,7 @@ import {
   refuseStrayPlans,
 } from './catalogue.ts'
 import { isLocal } from './exposures.ts'
-import { expandFamilies } from './families.ts'
+import { expandFamilies, joinLists } from './families.ts'
 import { ConfigError, type Env, type Rate, Reader } from './reader.ts'
 import {
   addSavedSettings,
@@ -113,6 +113,8 @@ export type Config = {
     smtpUrl: string | null
     from: { name: string | null; address: string }
     supportEmail: string
+    /** In security.txt: a mailto: or https: address. */
+    securityContact: string
     sandboxed: boolean
   }
   limits: { general: Rate; ai: Rate; rag: Rate; auth: Rate; signup: Rate }
@@ -285,7 +287,7 @@ const readDataDir = (read: Reader) => resolve(read.text('DATA_DIR', './data'))
 
 /** @throws ConfigError with one line that names the wrong setting. */
 export function readConfig(env: Env): Config {
-  const read = new Reader(expandFamilies(env))
+  const read = new Reader(joinLists(expandFamilies(env)))
 
   const nodeEnv = read.oneOf('NODE_ENV', ['development', 'production', 'test'], 'development')
   const production = nodeEnv === 'production'
@@ -449,10 +451,13 @@ function readRetention(read: Reader): Config['retention'] {
 function readMail(read: Reader, sandboxOn: boolean, base: string): Config['mail'] {
   const domain = new URL(base).hostname
   const smtpUrl = read.url('SMTP_URL', ['smtp:', 'smtps:'])
+  const supportEmail = read.text('SUPPORT_EMAIL', `support@${domain}`)
   return {
     smtpUrl,
     from: readSender(read.text('MAIL_FROM', `no-reply@${domain}`)),
-    supportEmail: read.text('SUPPORT_EMAIL', `support@${domain}`),
+    supportEmail,
+    securityContact:
+      read.url('SECURITY_CONTACT', ['mailto:', 'https:']) ?? `mailto:${supportEmail}`,
     sandboxed: sandboxOn && smtpUrl === null,
   }
 }

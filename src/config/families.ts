@@ -1,8 +1,9 @@
 /**
- * Settings that hold several values: `RATE_LIMITS=ai=30/60,rag=60/60`. Each member sets one value,
- * which can also be set alone, under its own name.
+ * Settings that hold several values: `RATE_LIMITS=ai=30/60,rag=60/60`. Each value can also be set
+ * alone, under its own name.
  */
-import { ConfigError, type Env } from './reader.ts'
+import { resolve } from 'node:path'
+import { ConfigError, type Env, Reader } from './reader.ts'
 
 /** By family and member, the name of the single setting. */
 const FAMILIES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -35,6 +36,49 @@ const FAMILIES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     total_ms: 'AI_DEADLINE_MS',
     attempts: 'AI_ATTEMPTS_MAX',
   },
+}
+
+const writeFlag = (name: string, word: string) => (env: Env) =>
+  new Reader(env).flag(name, false) ? word : ''
+
+/** Settings that stand for words of a list: how each is written there. */
+const WORDS: Readonly<
+  Record<string, { list: string; write: (env: Env, value: string) => string }>
+> = {
+  SIGNUP_ALLOWED_DOMAINS: { list: 'SIGNUP_DOMAINS', write: (_, domains) => domains },
+  SIGNUP_DENIED_DOMAINS: {
+    list: 'SIGNUP_DOMAINS',
+    write: (_, domains) => domains.replace(/[^,\s]+/g, '!$&'),
+  },
+  DISPOSABLE_DOMAINS: { list: 'SIGNUP_DOMAINS', write: (_, value) => writeDisposable(value) },
+  REQUIRE_VERIFIED_EMAIL: {
+    list: 'REQUIRE',
+    write: writeFlag('REQUIRE_VERIFIED_EMAIL', 'verified_email'),
+  },
+  REQUIRE_SUPERUSER_TWO_FACTOR: {
+    list: 'REQUIRE',
+    write: writeFlag('REQUIRE_SUPERUSER_TWO_FACTOR', 'superuser_two_factor'),
+  },
+  RETENTION_AUDIT_DAYS: { list: 'RETENTION_DAYS', write: (_, days) => `audit=${days}` },
+  RETENTION_CONVERSATIONS_DAYS: {
+    list: 'RETENTION_DAYS',
+    write: (_, days) => `conversations=${days}`,
+  },
+}
+
+const writeDisposable = (value: string): string =>
+  value === 'allow' ? '' : value === 'refuse' ? '!disposable' : `!${resolve(value)}`
+
+/** Adds the settings that stand for words of a list to that list. @throws ConfigError */
+export function joinLists(env: Env): Env {
+  const lists: Record<string, string> = {}
+  for (const [name, { list, write }] of Object.entries(WORDS)) {
+    const value = env[name]?.trim()
+    if (!value) continue
+    const words = [lists[list] ?? env[list]?.trim(), write(env, value)]
+    lists[list] = words.filter(Boolean).join(',')
+  }
+  return { ...env, ...lists }
 }
 
 /** Returns the environment with a single setting for each member of a family. @throws ConfigError */

@@ -20,7 +20,7 @@ export function securityTxtRoute(
         .type('text/plain; charset=utf-8')
         .send(
           [
-            `Contact: mailto:${config.mail.supportEmail}`,
+            `Contact: ${config.mail.securityContact}`,
             `Expires: ${new Date(day).toISOString()}`,
             'Preferred-Languages: en',
             `Canonical: ${url}/.well-known/security.txt`,
