@@ -45,8 +45,8 @@ export async function resolveScope(
     return { documents: null, instructions: '' }
 
   await requireCollections(db, userId, collections)
-  const wanted = new Set(isChosen ? collections : usualCollections)
-  const known = wanted.size === 0 ? [] : await findCollectionIds(db, userId, [...wanted])
+  const chosen = new Set(isChosen ? collections : usualCollections)
+  const known = chosen.size === 0 ? [] : await findCollectionIds(db, userId, [...chosen])
   const members = known.length === 0 ? [] : await listMemberIds(db, userId, known)
   const isLimited = isChosen || known.length > 0
   const conditions: Condition[] = isLimited ? [onlyDocuments([...ids, ...members])] : []

@@ -19,7 +19,7 @@ type RequireEntitlementProps = {
   children: ReactNode
 }
 
-/** What each feature does, for people whose plan does not include it. */
+/** Describes each feature to people whose plan does not include it. */
 const BENEFITS: Partial<Record<Entitlement, string[]>> = {
   api_keys: [
     t('Call every model from your programs, with any OpenAI or Anthropic client'),

@@ -2,7 +2,7 @@
 
 export type Part = { at: number; text: string; isMatch: boolean }
 
-/** Splits the text, so that its words of the query are parts of their own. */
+/** Splits the text into the words that the query has, and the text between them. */
 export function markWords(text: string, query: string): Part[] {
   const stems = listStems(query)
   const parts: Part[] = []

@@ -17,7 +17,7 @@ export function t(message: Message, ...values: readonly Value[]): string {
 }
 
 /**
- * Returns the German text of an English one that is made while the app runs; else the same. What
- * follows a bar only tells equal English texts apart.
+ * Returns a text in the language of the app. The bar and the note after it are not shown: in
+ * `Open|state`, they separate two equal English texts with different German ones.
  */
 export const translate = (message: string): string => texts[message] ?? message.replace(/\|.*/, '')

@@ -20,11 +20,11 @@ export const inBrowser: LocalStore = {
   update(userId, change) {
     const pictures = getPictures(userId)
     keptHere.update(userId, (stored) => {
-      const kept = change(stored).map((one) =>
+      const changed = change(stored).map((one) =>
         mapPictures(one, (part) => keepPicture(pictures, part)),
       )
-      pictures.keepOnly(new Set(kept.flatMap(listReferences)))
-      return kept
+      pictures.keepOnly(new Set(changed.flatMap(listReferences)))
+      return changed
     })
   },
 }

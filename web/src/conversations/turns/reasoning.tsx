@@ -11,7 +11,7 @@ type ReasoningProps = {
   isThinking: boolean
 }
 
-/** What the model showed of its reasoning, folded. */
+/** The model's reasoning, folded. Vendors show only a part of it. */
 export function Reasoning({ reasoning: { text, ms }, isThinking }: ReasoningProps) {
   const [isOpen, setIsOpen] = useState(false)
   return (
