@@ -12,7 +12,14 @@ import { t } from '../language/text.ts'
 import tableClasses from '../shop/table.module.css'
 import { Change } from './change.tsx'
 import { MetricChart } from './metric-chart.tsx'
-import { formatMetric, labelLine, METRIC_GROUPS, METRIC_WORDS, nameLine } from './metric-words.ts'
+import {
+  formatMetric,
+  labelLine,
+  linkRows,
+  METRIC_GROUPS,
+  METRIC_WORDS,
+  nameLine,
+} from './metric-words.ts'
 import classes from './money.module.css'
 import { downloadMetrics, metricsQuery, readSpan } from './money-query.ts'
 import { PeriodChoice } from './period-choice.tsx'
@@ -174,7 +181,7 @@ type MetricRowProps = {
 }
 
 function MetricRow({ line, label, before, isChosen, onShow }: MetricRowProps) {
-  const { rows } = METRIC_WORDS[line.name]
+  const { days = 30 } = route.useSearch()
   return (
     <Table.Tr>
       <Table.Td>
@@ -192,18 +199,13 @@ function MetricRow({ line, label, before, isChosen, onShow }: MetricRowProps) {
         <Change line={line} before={before} />
       </Table.Td>
       <Table.Td ta="right">
-        {rows ? (
-          <TextLink
-            to={rows.to}
-            search={rows.search}
-            size="sm"
-            aria-label={t('Show rows of {0}', label)}
-          >
-            {t('Show')}
-          </TextLink>
-        ) : (
-          '–'
-        )}
+        <TextLink
+          {...linkRows(METRIC_WORDS[line.name].rows, days)}
+          size="sm"
+          aria-label={t('Show rows of {0}', label)}
+        >
+          {t('Show')}
+        </TextLink>
       </Table.Td>
     </Table.Tr>
   )
