@@ -1,4 +1,5 @@
 import type { PlanModel } from '#ai/plan-models.ts'
+import type { Part as ServicePart } from '#config/config.ts'
 import { type Html, html } from '#platform/http/html.ts'
 import type { Messages } from '#platform/locale.ts'
 import type { Part, State } from './status.ts'
@@ -53,6 +54,12 @@ const en = {
     } as Record<State, string>,
     incidents: 'Incidents',
     none: 'None in the last 24 hours.',
+    stoppable: {
+      api: 'App and API',
+      storefront: 'Website and shop',
+      worker: 'Background jobs',
+    } as Record<ServicePart, string>,
+    stopped: (what: string) => html`<strong>${what}</strong>: not available.`,
     paused: (what: string) => html`<strong>${what}</strong> is paused.`,
     failed: (what: string, percent: number) =>
       html`<strong>${what}</strong>: ${percent} % of calls failed.`,
@@ -106,6 +113,12 @@ const de: typeof en = {
     },
     incidents: 'Störungen',
     none: 'Keine in den letzten 24 Stunden.',
+    stoppable: {
+      api: 'App und API',
+      storefront: 'Website und Shop',
+      worker: 'Hintergrundaufgaben',
+    },
+    stopped: (what) => html`<strong>${what}</strong>: nicht verfügbar.`,
     paused: (what) => html`<strong>${what}</strong> ist pausiert.`,
     failed: (what, percent) =>
       html`<strong>${what}</strong>: ${percent} % der Aufrufe sind fehlgeschlagen.`,

@@ -1797,6 +1797,8 @@ export type HealthReport = {
   last_event_at: string | null
   /** Faults first */
   components: Array<HealthCheck>
+  /** Times of the last 30 days, longer than two minutes, in which no process served a part, newest first */
+  outages: Array<ServiceOutage>
 }
 
 export type HostedPage = {
@@ -3196,6 +3198,15 @@ export type SentEmail = {
   /** Null when no account has this address. */
   user_id: string | null
 }
+
+export type ServiceOutage = {
+  parts: Array<ServicePart>
+  from: string
+  /** Null while the outage lasts */
+  until: string | null
+}
+
+export type ServicePart = 'api' | 'storefront' | 'worker'
 
 export type Session = {
   id: string
