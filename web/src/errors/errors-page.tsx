@@ -4,6 +4,7 @@ import { catalogues } from '#app/problems.ts'
 import { useTitle } from '../components/title.ts'
 import { rich } from '../language/rich.ts'
 import { t } from '../language/text.ts'
+import { EnglishNote } from '../reference/english-note.tsx'
 import { listErrors } from './error-list.ts'
 
 const SECTIONS = listErrors(catalogues)
@@ -21,6 +22,7 @@ export function ErrorsPage() {
           <Code>code</Code>,
         )}
       </Text>
+      <EnglishNote />
       {SECTIONS.map(({ room, errors }) => (
         <section key={room} aria-labelledby={`room-${room}`}>
           <Title order={2} fz="h3" mt="xl" mb="sm" id={`room-${room}`}>
@@ -36,8 +38,8 @@ export function ErrorsPage() {
                   {t('Status {0}', status)}
                   {alias && rich('; {0} under /v1', <Code>{alias}</Code>)}
                 </Text>
-                <Text>{sentence}</Text>
-                {advice && <Text>{advice}</Text>}
+                <Text lang="en">{sentence}</Text>
+                {advice && <Text lang="en">{advice}</Text>}
               </div>
             ))}
           </Stack>

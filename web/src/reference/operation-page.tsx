@@ -7,6 +7,7 @@ import { useTitle } from '../components/title.ts'
 import { t } from '../language/text.ts'
 import { CodeBlock } from '../markdown/code-block.tsx'
 import { NotFound } from '../shell/not-found.tsx'
+import { EnglishNote } from './english-note.tsx'
 import { findOperation } from './operations.ts'
 import classes from './reference.module.css'
 import { ReferenceFrame } from './reference-frame.tsx'
@@ -33,7 +34,8 @@ function Operation({ operation }: { operation: ReferenceOperation }) {
       <Link to="/reference" className={classes.back}>
         {t('API reference')}
       </Link>
-      <h1>{title}</h1>
+      <EnglishNote />
+      <h1 lang="en">{title}</h1>
       <div className={classes.address}>
         <span className={classes.method} data-method={method}>
           {method}
@@ -41,7 +43,7 @@ function Operation({ operation }: { operation: ReferenceOperation }) {
         <code>{path}</code>
         <CopyIcon value={`${location.origin}${path}`} what={t('address')} />
       </div>
-      {about && <p>{markCode(about)}</p>}
+      {about && <p lang="en">{markCode(about)}</p>}
       <h2>{t('Example')}</h2>
       <CodeBlock language="bash" code={writeCurl(operation, location.origin)} />
       {id === 'createChatCompletion' && (
@@ -86,7 +88,7 @@ function Fields({ title, fields }: FieldsProps) {
               <span>
                 {[field.type, field.in && t('in {0}', field.in)].filter(Boolean).join(', ')}
               </span>
-              {field.about && <p>{markCode(field.about)}</p>}
+              {field.about && <p lang="en">{markCode(field.about)}</p>}
             </dd>
           </div>
         ))}
