@@ -1,5 +1,10 @@
 /** Every email of the shop and of the setup, and every notice to the operator, from the same facts. */
-import * as operatorNotices from '#billing/operator-notices.ts'
+import {
+  reportDispute,
+  reportRefundedDouble,
+  reportSeveralSubscriptions,
+  reportUnknownPrice,
+} from '#billing/operator-notices.ts'
 import type { SubscriptionFacts } from '#billing/subscription-state.ts'
 import type { Email } from '#mail/email.ts'
 import { transaction } from '#platform/db/db.ts'
@@ -10,13 +15,26 @@ import { confirmationEmail, notificationEmail } from '#storefront/contact/contac
 import { replyEmail } from '#storefront/contact/inbox.ts'
 import { updateEndEmail } from '#storefront/orders/update-ends.ts'
 import { ProductList } from '#storefront/products/product-list.ts'
-import * as purchaseEmails from '#storefront/purchases/emails.ts'
+import {
+  keyRecoveryEmail,
+  paidTwiceEmail,
+  purchaseEmail,
+  revokedEmail,
+  saleEmail,
+} from '#storefront/purchases/emails.ts'
 import type { PurchaseRow } from '#storefront/purchases/store.ts'
 import { releaseEmail } from '#storefront/releases/release-emails.ts'
-import * as withdrawalEmails from '#storefront/withdrawals/emails.ts'
+import {
+  failedRefundEmail,
+  receiptEmail,
+  unknownOrderEmail,
+  withdrawalNoticeEmail,
+} from '#storefront/withdrawals/emails.ts'
 import type { SandboxMail, TestApp } from './app.ts'
 
 const AT = '2026-11-27T05:00:00.000Z'
+/** A text of a person or of a program: the check of the language leaves it out. */
+const UNTRANSLATED = 'ci'
 
 const PURCHASE = {
   id: '00000000-0000-4000-8000-000000000001',
@@ -46,23 +64,40 @@ export async function composeShopEmails(app: TestApp, locale: Locale): Promise<[
   const bill = { name: 'Invoice', url: 'https://example.com/bill' } as const
   const url = 'https://example.com/claim'
   const message = {
-    ...{ id: '1', name: 'Ada', email: to.email, email_key: to.email, subject: 'support' as const },
-    ...{ message: 'ci', created_at: AT, notified_at: null, assigned_to: null, closed_at: null },
+    id: '1',
+    name: 'Ada',
+    email: to.email,
+    email_key: to.email,
+    subject: 'support' as const,
+    message: UNTRANSLATED,
+    created_at: AT,
+    notified_at: null,
+    assigned_to: null,
+    closed_at: null,
     locale,
   }
   const withdrawal = {
-    ...{ id: '1', order_id: PURCHASE.id, email: to.email, email_key: to.email, reason: null },
-    ...{ created_at: AT, confirmed_at: AT, locale },
+    id: '1',
+    order_id: PURCHASE.id,
+    email: to.email,
+    email_key: to.email,
+    reason: null,
+    created_at: AT,
+    confirmed_at: AT,
+    locale,
   }
   const releases = ['1.0.0', '1.1.0'].map((version) => ({
-    ...{ tier: 'basic', version, publishedAt: AT, notes: '', folder: '' },
+    tier: 'basic',
+    version,
+    publishedAt: AT,
+    notes: '',
+    folder: '',
   }))
-  const compose = purchaseEmails
   const emails: Record<string, Email[]> = {
     purchase: [
-      compose.purchaseEmail(deps, to, PURCHASE, { licenseKey, bill, claim: null }),
+      purchaseEmail(deps, to, PURCHASE, { licenseKey, bill, claim: null }),
       ...(['account', 'purchase'] as const).map((claimable) =>
-        compose.purchaseEmail(deps, to, UPGRADE, {
+        purchaseEmail(deps, to, UPGRADE, {
           licenseKey,
           bill: { ...bill, name: 'Receipt' },
           claim: { url, claimable },
@@ -70,33 +105,34 @@ export async function composeShopEmails(app: TestApp, locale: Locale): Promise<[
       ),
     ],
     keyRecovery: [1, 2].map((count) =>
-      compose.keyRecoveryEmail(
+      keyRecoveryEmail(
         deps,
         to,
         Array.from({ length: count }, () => ({ purchase: PURCHASE, licenseKey })),
       ),
     ),
     revoked: (['dispute', 'seller'] as const).map((reason) =>
-      compose.revokedEmail(deps, to, PURCHASE, reason),
+      revokedEmail(deps, to, PURCHASE, reason),
     ),
-    sale: [PURCHASE, UPGRADE].map((purchase) => compose.saleEmail(deps, null, purchase)),
-    paidTwice: [compose.paidTwiceEmail(deps, to.email, PURCHASE, [UPGRADE])],
-    receipt: RIGHTS.map((right) =>
-      withdrawalEmails.receiptEmail(deps, withdrawal, addWaiver(locale), right),
-    ),
+    sale: [PURCHASE, UPGRADE].map((purchase) => saleEmail(deps, null, purchase)),
+    paidTwice: [paidTwiceEmail(deps, to.email, PURCHASE, [UPGRADE])],
+    receipt: RIGHTS.map((right) => receiptEmail(deps, withdrawal, addWaiver(locale), right)),
     withdrawalNotice: RIGHTS.map((right) =>
-      withdrawalEmails.withdrawalNoticeEmail(deps, withdrawal, PURCHASE, right),
+      withdrawalNoticeEmail(deps, withdrawal, PURCHASE, right),
     ),
-    unknownOrder: [withdrawalEmails.unknownOrderEmail(config, withdrawal)],
-    failedRefund: [PURCHASE, UPGRADE].map((one) => withdrawalEmails.failedRefundEmail(deps, one)),
+    unknownOrder: [unknownOrderEmail(config, withdrawal)],
+    failedRefund: [PURCHASE, UPGRADE].map((one) => failedRefundEmail(deps, one)),
     contact: [notificationEmail(config, message), confirmationEmail(config, message)],
-    reply: [replyEmail(config, message, 'ci')],
+    reply: [replyEmail(config, message, UNTRANSLATED)],
     updateEnd: [true, false].map((isAhead) => updateEndEmail(deps, to, PURCHASE, isAhead)),
     release: [releases, releases.slice(1)].map((list) => releaseEmail(deps, to, list)),
     test: [testEmail(config, to, 'shop@example.com')],
     settingsChanged: [
       settingsChangedEmail(config.brand, {
-        ...{ to, actorEmail: 'root@example.com', names: ['SMTP_URL'], at: AT },
+        to,
+        actorEmail: 'root@example.com',
+        names: ['SMTP_URL'],
+        at: AT,
       }),
     ],
   }
@@ -118,28 +154,31 @@ export async function sendOperatorNotices(app: TestApp, about: string): Promise<
   const { supportEmail } = config.mail
   const before = new Set((await app.mail(supportEmail)).map(({ id }) => id))
   const dispute = {
-    ...{ id: about, user_id: null, payment_id: 'pi_1', amount_cents: 2900, currency: 'usd' },
+    id: about,
+    user_id: null,
+    payment_id: 'pi_1',
+    amount_cents: 2900,
+    currency: 'usd',
     reason: null,
-  } as unknown as Parameters<typeof operatorNotices.reportDispute>[2]
+  } as unknown as Parameters<typeof reportDispute>[2]
   const subscription = { id: about, priceIds: [about] } as unknown as SubscriptionFacts
   await transaction(platform.db, async (tx) => {
     for (const kind of ['subscription', 'purchase'] as const)
       for (const state of ['open', 'won', 'lost'] as const)
-        await operatorNotices.reportDispute(
+        await reportDispute(
           platform,
           tx,
           { ...dispute, id: `${about}-${kind}` },
-          {
-            ...{ state, payment: { id: 'pi_1', kind, user_id: null }, due: 1_800_000_000 },
-          },
+          { state, payment: { id: 'pi_1', kind, user_id: null }, due: 1_800_000_000 },
         )
-    const { reportRefundedDouble, reportSeveralSubscriptions, reportUnknownPrice } = operatorNotices
     const double = { subscriptionId: about, insteadOf: 'sub_1', refunded: '29,00 $' }
     await reportRefundedDouble(platform, tx, { email: 'ada@example.com' }, double)
     await reportSeveralSubscriptions(platform, tx, 'nobody', [subscription])
     await reportUnknownPrice(platform, tx, 'nobody', subscription)
   })
-  platform.jobs.handle(`ci.${about}`, () => Promise.reject(new Error('ci')), { delaysMs: [] })
-  await platform.jobs.enqueue(platform.db, `ci.${about}`, {})
+  const kind = `${UNTRANSLATED}.${about}`
+  const fail = () => Promise.reject(new Error(UNTRANSLATED))
+  platform.jobs.handle(kind, fail, { delaysMs: [] })
+  await platform.jobs.enqueue(platform.db, kind, {})
   return (await app.mail(supportEmail)).filter(({ id }) => !before.has(id))
 }
