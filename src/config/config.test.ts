@@ -177,7 +177,10 @@ test('a list and the settings that stand for its words say the same', () => {
   const { usageDays, auditDays, conversationsDays } = retention
   assert.deepEqual([usageDays, auditDays, conversationsDays], [100, 40, 50])
   assert.equal(readConfig({ DISPOSABLE_DOMAINS: 'allow' }).signUp.denied.size, 0)
-  assert.throws(() => readConfig({ REQUIRE_VERIFIED_EMAIL: 'perhaps' }), /^Error: REQUIRE_VERIFIED_EMAIL is wrong/)
+  assert.throws(
+    () => readConfig({ REQUIRE_VERIFIED_EMAIL: 'perhaps' }),
+    /^Error: REQUIRE_VERIFIED_EMAIL is wrong/,
+  )
 })
 
 test('security.txt names SECURITY_CONTACT, or the address for support', () => {
@@ -233,7 +236,9 @@ const WRONG: [env: Record<string, string>, says: RegExp][] = [
     /^DATABASE_URL is wrong: expected an address starting with postgres:/,
   ],
   [{ RATE_LIMIT_AI: '30' }, /^RATE_LIMIT_AI is wrong: expected requests\/seconds/],
-  [{ RATE_LIMITS: 'ai=30' }, /^RATE_LIMIT_AI is wrong: expected requests\/seconds/],
+  [{ RATE_LIMITS: 'ai=30' }, /^ai of RATE_LIMITS is wrong: expected requests\/seconds/],
+  [{ SIGNUP_DOMAINS: '!disposables' }, /^SIGNUP_DOMAINS is wrong: .*, or !disposable, got/],
+  [{ RAG_MODELS: 'rerank=nope' }, /^rerank of RAG_MODELS /],
   [
     { RATE_LIMITS: 'chat=30/60' },
     /^RATE_LIMITS is wrong: .* general, ai, rag, .*, got 'chat=30\/60'$/,
