@@ -177,7 +177,10 @@ test('a list and the settings that stand for its words say the same', () => {
   const { usageDays, auditDays, conversationsDays } = retention
   assert.deepEqual([usageDays, auditDays, conversationsDays], [100, 40, 50])
   assert.equal(readConfig({ DISPOSABLE_DOMAINS: 'allow' }).signUp.denied.size, 0)
-  assert.throws(() => readConfig({ REQUIRE_VERIFIED_EMAIL: 'perhaps' }), /^Error: REQUIRE_VERIFIED_EMAIL is wrong/)
+  assert.throws(
+    () => readConfig({ REQUIRE_VERIFIED_EMAIL: 'perhaps' }),
+    /^Error: REQUIRE_VERIFIED_EMAIL is wrong/,
+  )
 })
 
 test('security.txt names SECURITY_CONTACT, or the address for support', () => {

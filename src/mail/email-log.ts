@@ -3,10 +3,10 @@
  * the links, which sign people in.
  */
 import './tables.ts'
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { Instant } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
-import { nextCursor, readCursor } from '#platform/http/keyset.ts'
+import { isAfterCursor, nextCursor } from '#platform/http/keyset.ts'
 import type { Email } from './email.ts'
 import type { EmailState, EmailsTable } from './tables.ts'
 
@@ -31,11 +31,26 @@ const COLUMNS = [
   'sent_at',
 ] as const
 
-/** Adds the row of an email that a job will send. */
-export async function insertEmail(tx: Db, id: string, email: Email, at: Instant): Promise<void> {
-  await tx
+/** Adds the row of an email before it is sent. Another attempt with the same id keeps its state. */
+export async function insertEmail(
+  db: Db,
+  id: string,
+  { to, userId, subject }: Email,
+  at: Instant,
+): Promise<void> {
+  const content = { address: to, address_key: to.toLowerCase(), subject }
+  await db
     .insertInto('emails')
-    .values({ ...buildRow(id, email, at), state: 'waiting', error: null, sent_at: null })
+    .values({
+      owner: userId ?? id,
+      id,
+      ...content,
+      state: 'waiting',
+      error: null,
+      created_at: at,
+      sent_at: null,
+    })
+    .onConflict((conflict) => conflict.columns(['owner', 'id']).doUpdateSet(content))
     .execute()
 }
 
@@ -44,40 +59,19 @@ export async function updateEmail(
   db: Db,
   id: string,
   { userId }: Email,
-  outcome: Outcome,
+  { state, error, at }: Outcome,
 ): Promise<void> {
   await db
     .updateTable('emails')
-    .set(buildChange(outcome))
+    .set({
+      state,
+      error: error?.slice(0, ERROR_MAX) ?? null,
+      sent_at: state === 'sent' ? at : null,
+    })
     .where('owner', '=', userId ?? id)
     .where('id', '=', id)
     .execute()
 }
-
-/** Adds or changes the row of an email without a job. */
-export async function saveEmail(db: Db, id: string, email: Email, outcome: Outcome): Promise<void> {
-  const change = buildChange(outcome)
-  await db
-    .insertInto('emails')
-    .values({ ...buildRow(id, email, outcome.at), ...change })
-    .onConflict((conflict) => conflict.columns(['owner', 'id']).doUpdateSet(change))
-    .execute()
-}
-
-const buildRow = (id: string, { to, userId, subject }: Email, at: Instant) => ({
-  owner: userId ?? id,
-  id,
-  address: to,
-  address_key: to.toLowerCase(),
-  subject,
-  created_at: at,
-})
-
-const buildChange = ({ state, error, at }: Outcome) => ({
-  state,
-  error: error?.slice(0, ERROR_MAX) ?? null,
-  sent_at: state === 'sent' ? at : null,
-})
 
 export type EmailsAsked = {
   userId?: string | undefined
@@ -91,16 +85,13 @@ export async function listEmails(
   db: Db,
   { userId, state, limit, cursor }: EmailsAsked,
 ): Promise<{ emails: LoggedEmail[]; next_cursor: string | null }> {
-  let query = selectEmails(db).limit(limit)
+  let query = selectEmails(db).where(isAfterCursor(cursor)).limit(limit)
   if (userId !== undefined) query = query.where('owner', '=', userId)
   if (state !== undefined) query = query.where('state', '=', state)
-  if (cursor !== undefined) {
-    const { at, id } = readCursor(cursor)
-    query = query.where((e) => e(e.refTuple('created_at', 'id'), '<', e.tuple(at, id)))
-  }
+  // SQLite uses the partial index `emails_by_state` only for queries that repeat its condition.
+  if (state === 'waiting' || state === 'failed') query = query.where(sql<boolean>`state <> 'sent'`)
   const rows = await query.execute()
-  const places = rows.map(({ created_at: at, id }) => ({ at, id }))
-  return { emails: rows.map(toLogged), next_cursor: nextCursor(places, limit) }
+  return { emails: rows.map(toLogged), next_cursor: nextCursor(rows, limit) }
 }
 
 /** Returns the newest emails to a user before an instant. */
