@@ -6,7 +6,7 @@ import { NeighbourAway } from '#platform/jobs/neighbours.ts'
 import { testApp } from '#testing/app.ts'
 import { type Manners, startMailServer } from '#testing/mail-server.ts'
 import { readPlans } from '#testing/plans.ts'
-import { forgetEmailsOfUser, listEmails } from './email-log.ts'
+import { eraseEmailsSlice, listEmails } from './email-log.ts'
 import { createMail } from './mail.ts'
 
 async function mailRoom(t: TestContext, { manners }: { manners?: Manners } = {}) {
@@ -26,10 +26,10 @@ const userId = randomUUID()
 const EMAIL = { to: 'ada@example.com', userId, subject: 'News', text: 'News', html: 'News' }
 
 test('an email whose account is erased during its delivery leaves no row', async (t) => {
-  let erase = async () => {}
+  let erase = async () => 0
   const manners: Manners = async () => {
     await erase()
-    return 'yes'
+    return 'yes' as const
   }
   const { app, server, openMail } = await mailRoom(t, { manners })
   const { db } = app.platform
@@ -39,7 +39,7 @@ test('an email whose account is erased during its delivery leaves no row', async
   await mail.deliver(EMAIL, 'first')
   assert.deepEqual(await listStates(), ['sent'])
 
-  erase = () => forgetEmailsOfUser(db, userId)
+  erase = () => eraseEmailsSlice(db, userId)
   await mail.deliver(EMAIL, 'second')
   assert.equal(server.to.length, 2)
   assert.deepEqual(await listStates(), [])

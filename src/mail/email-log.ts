@@ -6,13 +6,15 @@ import './tables.ts'
 import { type Selectable, sql } from 'kysely'
 import type { Instant } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
+import { deleteSlice } from '#platform/db/slices.ts'
 import { isAfterCursor, nextCursor } from '#platform/http/keyset.ts'
+import type { ErasedAddress } from '#platform/room.ts'
 import type { Email } from './email.ts'
 import type { EmailState, EmailsTable } from './tables.ts'
 
 type EmailRow = Selectable<EmailsTable>
 export type LoggedEmail = Omit<EmailRow, 'owner' | 'address_key'> & {
-  /** Null: the address belongs to no account. */
+  /** Null: the sender knew only the address. */
   user_id: string | null
 }
 
@@ -126,21 +128,14 @@ export async function forgetEmails(tx: Db, ids: readonly string[]): Promise<void
   await tx.deleteFrom('emails').where('owner', 'in', ids).execute()
 }
 
-/** Deletes the emails to a user. */
-export async function forgetEmailsOfUser(tx: Db, userId: string): Promise<void> {
-  await tx.deleteFrom('emails').where('owner', '=', userId).execute()
+/** Deletes some of the emails to a user. Returns their number. */
+export function eraseEmailsSlice(db: Db, userId: string): Promise<number> {
+  return deleteSlice(db, 'emails', ['owner', 'id'], sql`owner = ${userId}`)
 }
 
-/** Deletes the emails to an address, in lower case, that belong to no account, since an instant. */
-export async function forgetEmailsTo(
-  tx: Db,
-  addressKey: string,
-  since: Instant | null,
-): Promise<void> {
-  let query = tx
-    .deleteFrom('emails')
-    .where('address_key', '=', addressKey)
-    .whereRef('owner', '=', 'id')
+/** Deletes the emails to an address that are logged without an account. */
+export async function forgetEmailsTo(tx: Db, { key, since }: ErasedAddress): Promise<void> {
+  let query = tx.deleteFrom('emails').where('address_key', '=', key).whereRef('owner', '=', 'id')
   if (since !== null) query = query.where('created_at', '>=', since)
   await query.execute()
 }

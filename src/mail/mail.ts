@@ -8,9 +8,16 @@ import type { Db } from '#platform/db/db.ts'
 import type { Jobs } from '#platform/jobs/jobs.ts'
 import type { Neighbour } from '#platform/jobs/neighbours.ts'
 import type { Platform } from '#platform/platform.ts'
-import type { Collected } from '#platform/room.ts'
+import type { Collected, ErasedAddress } from '#platform/room.ts'
 import type { Email } from './email.ts'
-import { insertEmail, listEmailsOfUser, type Outcome, updateEmail } from './email-log.ts'
+import {
+  eraseEmailsSlice,
+  forgetEmailsTo,
+  insertEmail,
+  listEmailsOfUser,
+  type Outcome,
+  updateEmail,
+} from './email-log.ts'
 import { createTransport, type Transport } from './transport.ts'
 
 export type Mail = {
@@ -21,6 +28,9 @@ export type Mail = {
    * @throws Error when the mail server rejects it, NeighbourAway when it does not answer.
    */
   deliver(email: Email, messageId: string): Promise<void>
+  /** Deletes the emails to the addresses that are logged without an account. */
+  erase(tx: Db, userId: string, addresses: readonly ErasedAddress[]): Promise<void>
+  eraseSlices: readonly [typeof eraseEmailsSlice]
   /** The emails to a user, for the full export. */
   collect(db: Db, userId: string): Promise<Collected>
   close(): void
@@ -62,6 +72,13 @@ export function createMail(
       await insertEmail(db, messageId, email, clock.now())
       await send(email, messageId)
     },
+    async erase(tx, _, addresses) {
+      // A user with the operator's own address leaves the emails to the operator in place.
+      const supportKey = config.mail.supportEmail.toLowerCase()
+      for (const address of addresses)
+        if (address.key !== supportKey) await forgetEmailsTo(tx, address)
+    },
+    eraseSlices: [eraseEmailsSlice],
     collect: async (from, userId) => ({ emails: () => listEmailsOfUser(from, userId) }),
     close: () => transport.close(),
   }
