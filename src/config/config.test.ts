@@ -236,7 +236,9 @@ const WRONG: [env: Record<string, string>, says: RegExp][] = [
     /^DATABASE_URL is wrong: expected an address starting with postgres:/,
   ],
   [{ RATE_LIMIT_AI: '30' }, /^RATE_LIMIT_AI is wrong: expected requests\/seconds/],
-  [{ RATE_LIMITS: 'ai=30' }, /^RATE_LIMIT_AI is wrong: expected requests\/seconds/],
+  [{ RATE_LIMITS: 'ai=30' }, /^ai of RATE_LIMITS is wrong: expected requests\/seconds/],
+  [{ SIGNUP_DOMAINS: '!disposables' }, /^SIGNUP_DOMAINS is wrong: .*, or !disposable, got/],
+  [{ RAG_MODELS: 'rerank=nope' }, /^rerank of RAG_MODELS /],
   [
     { RATE_LIMITS: 'chat=30/60' },
     /^RATE_LIMITS is wrong: .* general, ai, rag, .*, got 'chat=30\/60'$/,

@@ -28,7 +28,7 @@ import {
   refuseStrayPlans,
 } from './catalogue.ts'
 import { isLocal } from './exposures.ts'
-import { expandFamilies, joinLists } from './families.ts'
+import { expandFamilies, joinLists, nameFamily } from './families.ts'
 import { ConfigError, type Env, type Rate, Reader } from './reader.ts'
 import {
   addSavedSettings,
@@ -287,6 +287,14 @@ const readDataDir = (read: Reader) => resolve(read.text('DATA_DIR', './data'))
 
 /** @throws ConfigError with one line that names the wrong setting. */
 export function readConfig(env: Env): Config {
+  try {
+    return readSettings(env)
+  } catch (error) {
+    throw nameFamily(env, error)
+  }
+}
+
+function readSettings(env: Env): Config {
   const read = new Reader(joinLists(expandFamilies(env)))
 
   const nodeEnv = read.oneOf('NODE_ENV', ['development', 'production', 'test'], 'development')

@@ -38,6 +38,16 @@ const FAMILIES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 }
 
+/** Names the family in an error about a value that was set there. */
+export function nameFamily(env: Env, error: unknown): unknown {
+  if (!(error instanceof ConfigError)) return error
+  for (const [family, members] of Object.entries(FAMILIES))
+    for (const [member, single] of Object.entries(members))
+      if (new RegExp(`^${single}[ =:]`).test(error.message) && !env[single]?.trim())
+        return new ConfigError(error.message.replace(single, `${member} of ${family}`))
+  return error
+}
+
 const writeFlag = (name: string, word: string) => (env: Env) =>
   new Reader(env).flag(name, false) ? word : ''
 

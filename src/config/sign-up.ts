@@ -17,16 +17,19 @@ export type SignUpConfig = {
 }
 
 const SHIPPED = new URL('./disposable-domains.txt', import.meta.url)
-const DOMAIN = /^(!|\*\.)?([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]*[a-z0-9])?$/
+/** `localhost` may be allowed; a denied domain needs a dot, because `!word` is mostly a misspelt list. */
+const DOMAIN =
+  /^((\*\.)?([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)*|!([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+)[a-z0-9]([a-z0-9-]*[a-z0-9])?$/
+const DISPOSABLE = '!disposable'
 
 export function readSignUp(read: Reader): SignUpConfig {
   const words = read.words('SIGNUP_DOMAINS')
-  const lists = words.filter((word) => word === '!disposable' || word.startsWith('!/'))
+  const lists = words.filter((word) => word === DISPOSABLE || word.startsWith('!/'))
   const domains = words.filter((word) => !lists.includes(word)).map((word) => word.toLowerCase())
   const wrong = domains.find((word) => !DOMAIN.test(word))
   if (wrong !== undefined)
     throw new ConfigError(
-      `SIGNUP_DOMAINS is wrong: expected domains, as example.com or !example.com, got '${wrong}'`,
+      `SIGNUP_DOMAINS is wrong: expected domains, as example.com or !example.com, or ${DISPOSABLE}, got '${wrong}'`,
     )
   return {
     invitedOnly: read.oneOf('SIGNUP', ['open', 'invited'], 'open') === 'invited',
