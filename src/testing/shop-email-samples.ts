@@ -1,40 +1,25 @@
 /** Every email of the shop and of the setup, and every notice to the operator, from the same facts. */
-import {
-  reportDispute,
-  reportRefundedDouble,
-  reportSeveralSubscriptions,
-  reportUnknownPrice,
-} from '#billing/operator-notices.ts'
+import * as operatorNotices from '#billing/operator-notices.ts'
 import type { SubscriptionFacts } from '#billing/subscription-state.ts'
 import type { Email } from '#mail/email.ts'
 import { transaction } from '#platform/db/db.ts'
 import type { Locale } from '#platform/locale.ts'
-import { testEmail } from '#setup/mail.ts'
+import { composeTestEmail } from '#setup/mail.ts'
 import { settingsChangedEmail } from '#setup/notice.ts'
 import { confirmationEmail, notificationEmail } from '#storefront/contact/contact.ts'
 import { replyEmail } from '#storefront/contact/inbox.ts'
 import { updateEndEmail } from '#storefront/orders/update-ends.ts'
 import { ProductList } from '#storefront/products/product-list.ts'
-import {
-  keyRecoveryEmail,
-  paidTwiceEmail,
-  purchaseEmail,
-  revokedEmail,
-  saleEmail,
-} from '#storefront/purchases/emails.ts'
+import * as purchaseEmails from '#storefront/purchases/emails.ts'
 import type { PurchaseRow } from '#storefront/purchases/store.ts'
 import { releaseEmail } from '#storefront/releases/release-emails.ts'
-import {
-  failedRefundEmail,
-  receiptEmail,
-  unknownOrderEmail,
-  withdrawalNoticeEmail,
-} from '#storefront/withdrawals/emails.ts'
+import * as withdrawalEmails from '#storefront/withdrawals/emails.ts'
 import type { SandboxMail, TestApp } from './app.ts'
 
 const AT = '2026-11-27T05:00:00.000Z'
-/** A text of a person or of a program: the check of the language leaves it out. */
-const UNTRANSLATED = 'ci'
+
+/** The same in every language, for texts that a person or a program writes. */
+const NEUTRAL_WORD = 'ci'
 
 const PURCHASE = {
   id: '00000000-0000-4000-8000-000000000001',
@@ -69,7 +54,7 @@ export async function composeShopEmails(app: TestApp, locale: Locale): Promise<[
     email: to.email,
     email_key: to.email,
     subject: 'support' as const,
-    message: UNTRANSLATED,
+    message: NEUTRAL_WORD,
     created_at: AT,
     notified_at: null,
     assigned_to: null,
@@ -84,6 +69,7 @@ export async function composeShopEmails(app: TestApp, locale: Locale): Promise<[
     reason: null,
     created_at: AT,
     confirmed_at: AT,
+    user_id: to.id,
     locale,
   }
   const releases = ['1.0.0', '1.1.0'].map((version) => ({
@@ -93,11 +79,12 @@ export async function composeShopEmails(app: TestApp, locale: Locale): Promise<[
     notes: '',
     folder: '',
   }))
+  const compose = purchaseEmails
   const emails: Record<string, Email[]> = {
     purchase: [
-      purchaseEmail(deps, to, PURCHASE, { licenseKey, bill, claim: null }),
+      compose.purchaseEmail(deps, to, PURCHASE, { licenseKey, bill, claim: null }),
       ...(['account', 'purchase'] as const).map((claimable) =>
-        purchaseEmail(deps, to, UPGRADE, {
+        compose.purchaseEmail(deps, to, UPGRADE, {
           licenseKey,
           bill: { ...bill, name: 'Receipt' },
           claim: { url, claimable },
@@ -105,28 +92,30 @@ export async function composeShopEmails(app: TestApp, locale: Locale): Promise<[
       ),
     ],
     keyRecovery: [1, 2].map((count) =>
-      keyRecoveryEmail(
+      compose.keyRecoveryEmail(
         deps,
         to,
         Array.from({ length: count }, () => ({ purchase: PURCHASE, licenseKey })),
       ),
     ),
     revoked: (['dispute', 'seller'] as const).map((reason) =>
-      revokedEmail(deps, to, PURCHASE, reason),
+      compose.revokedEmail(deps, to, PURCHASE, reason),
     ),
-    sale: [PURCHASE, UPGRADE].map((purchase) => saleEmail(deps, null, purchase)),
-    paidTwice: [paidTwiceEmail(deps, to.email, PURCHASE, [UPGRADE])],
-    receipt: RIGHTS.map((right) => receiptEmail(deps, withdrawal, addWaiver(locale), right)),
+    sale: [PURCHASE, UPGRADE].map((purchase) => compose.saleEmail(deps, null, purchase)),
+    paidTwice: [compose.paidTwiceEmail(deps, to.email, PURCHASE, [UPGRADE])],
+    receipt: RIGHTS.map((right) =>
+      withdrawalEmails.receiptEmail(deps, withdrawal, addWaiver(locale), right),
+    ),
     withdrawalNotice: RIGHTS.map((right) =>
-      withdrawalNoticeEmail(deps, withdrawal, PURCHASE, right),
+      withdrawalEmails.withdrawalNoticeEmail(deps, withdrawal, PURCHASE, right),
     ),
-    unknownOrder: [unknownOrderEmail(config, withdrawal)],
-    failedRefund: [PURCHASE, UPGRADE].map((one) => failedRefundEmail(deps, one)),
+    unknownOrder: [withdrawalEmails.unknownOrderEmail(config, withdrawal)],
+    failedRefund: [PURCHASE, UPGRADE].map((one) => withdrawalEmails.failedRefundEmail(deps, one)),
     contact: [notificationEmail(config, message), confirmationEmail(config, message)],
-    reply: [replyEmail(config, message, UNTRANSLATED)],
+    reply: [replyEmail(config, message, NEUTRAL_WORD)],
     updateEnd: [true, false].map((isAhead) => updateEndEmail(deps, to, PURCHASE, isAhead)),
     release: [releases, releases.slice(1)].map((list) => releaseEmail(deps, to, list)),
-    test: [testEmail(config, to, 'shop@example.com')],
+    test: [composeTestEmail(config, to, 'shop@example.com')],
     settingsChanged: [
       settingsChangedEmail(config.brand, {
         to,
@@ -160,24 +149,25 @@ export async function sendOperatorNotices(app: TestApp, about: string): Promise<
     amount_cents: 2900,
     currency: 'usd',
     reason: null,
-  } as unknown as Parameters<typeof reportDispute>[2]
+  } as unknown as Parameters<typeof operatorNotices.reportDispute>[2]
   const subscription = { id: about, priceIds: [about] } as unknown as SubscriptionFacts
   await transaction(platform.db, async (tx) => {
     for (const kind of ['subscription', 'purchase'] as const)
       for (const state of ['open', 'won', 'lost'] as const)
-        await reportDispute(
+        await operatorNotices.reportDispute(
           platform,
           tx,
           { ...dispute, id: `${about}-${kind}` },
           { state, payment: { id: 'pi_1', kind, user_id: null }, due: 1_800_000_000 },
         )
+    const { reportRefundedDouble, reportSeveralSubscriptions, reportUnknownPrice } = operatorNotices
     const double = { subscriptionId: about, insteadOf: 'sub_1', refunded: '29,00 $' }
     await reportRefundedDouble(platform, tx, { email: 'ada@example.com' }, double)
     await reportSeveralSubscriptions(platform, tx, 'nobody', [subscription])
     await reportUnknownPrice(platform, tx, 'nobody', subscription)
   })
-  const kind = `${UNTRANSLATED}.${about}`
-  const fail = () => Promise.reject(new Error(UNTRANSLATED))
+  const kind = `${NEUTRAL_WORD}.${about}`
+  const fail = () => Promise.reject(new Error(NEUTRAL_WORD))
   platform.jobs.handle(kind, fail, { delaysMs: [] })
   await platform.jobs.enqueue(platform.db, kind, {})
   return (await app.mail(supportEmail)).filter(({ id }) => !before.has(id))
