@@ -393,7 +393,7 @@ test('a user without a password signs in to the shop with Google and returns to 
   await page.waitForURL(`${shop}/contact`)
   await page.getByRole('button', { name: 'Sign out' }).click()
 
-  // Whoever is signed in to the app already sees as whom, and continues with one click.
+  // A user who is signed in to the app sees the account's address and continues with one click.
   await page.goto(`${shop}/login?redirect=/contact`)
   await page.getByRole('link', { name: 'Sign in with GitHub' }).click()
   await page.getByText('You are signed in as olga@example.com.').waitFor()

@@ -69,7 +69,7 @@ test('the app works on a bad connection and describes plans and search correctly
     await context.setOffline(true)
     const bar = page.getByText('You’re offline.')
     await bar.waitFor()
-    const top = (await bar.boundingBox())?.y ?? 0
+    const top = (await bar.locator('..').boundingBox())?.y ?? 0
     for (const one of [composer, page.getByRole('navigation').getByText('Ada').last()]) {
       const box = await one.boundingBox()
       assert.ok(box && box.y + box.height <= top, `ends at ${box && box.y + box.height} of ${top}`)

@@ -75,15 +75,17 @@ async function assertVisible(target: Locator): Promise<void> {
 }
 
 /** Hidden inputs of switches and checkboxes lie below the mark that shows them, inside their label. */
-const IS_ON_TOP = (node: Element) => {
+const IS_ON_TOP = (node: PageElement) => {
   const { left, top, width, height } = node.getBoundingClientRect()
   const shown = node.ownerDocument.elementFromPoint(left + width / 2, top + height / 2)
-  const part = node.parentElement?.parentElement ?? node
-  return shown !== null && (node.contains(shown) || part.contains(shown))
+  const isMark = node.matches('input[type=checkbox], input[type=radio]')
+  const part = (isMark && node.parentElement?.parentElement) || node
+  return shown !== null && part.contains(shown)
 }
-type Element = {
-  contains(other: Element): boolean
+type PageElement = {
+  contains(other: PageElement): boolean
+  matches(selector: string): boolean
   getBoundingClientRect(): { left: number; top: number; width: number; height: number }
-  ownerDocument: { elementFromPoint(x: number, y: number): Element | null }
-  parentElement: Element | null
+  ownerDocument: { elementFromPoint(x: number, y: number): PageElement | null }
+  parentElement: PageElement | null
 }

@@ -11,13 +11,15 @@ const SOURCES = join(import.meta.dirname, '..')
 const CODES =
   /^(?:Canceled|Credit not processed|Duplicate|Fraudulent|Incomplete expired|Past due|Product not received|Product unacceptable|Requested by customer|Subscription canceled|Succeeded|Trialing|Uncollectible|Under review|Unpaid|Unrecognized|Void|Warning closed|Warning needs response|Warning under review|Won)$/
 
+const readEnd = (text: string) => /[.?!…]$/.exec(text)?.[0]
 const readPlaces = (text: string) => [...text.matchAll(/\{\d?\}/g)].map(String).sort()
 
-test('a German text has the places and the spaces of the English one', () => {
+test('a German text has the places, the spaces and the last sign of the English one', () => {
   for (const [english, text] of Object.entries(german)) {
     assert.deepEqual(readPlaces(text), readPlaces(english), english)
     assert.equal(text.startsWith(' '), english.startsWith(' '), english)
     assert.equal(text.endsWith(' '), english.endsWith(' '), english)
+    assert.equal(readEnd(text), readEnd(english.replace(/\|.*/, '')), english)
   }
 })
 
