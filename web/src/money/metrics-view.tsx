@@ -2,9 +2,8 @@ import { Button, Card, Group, NativeSelect, Skeleton, Table } from '@mantine/cor
 import { IconChartBarOff, IconDownload } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import type { BusinessMetrics, MetricInterval } from '../api/types.ts'
+import type { BusinessMetrics, MetricInterval, MetricTotal } from '../api/types.ts'
 import { FormProblem } from '../components/form-problem.tsx'
-import { TextLink } from '../components/links.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { ScrollX } from '../components/scroll-x.tsx'
@@ -12,17 +11,11 @@ import { t } from '../language/text.ts'
 import tableClasses from '../shop/table.module.css'
 import { Change } from './change.tsx'
 import { MetricChart } from './metric-chart.tsx'
-import {
-  formatMetric,
-  labelLine,
-  linkRows,
-  METRIC_GROUPS,
-  METRIC_WORDS,
-  nameLine,
-} from './metric-words.ts'
+import { formatMetric, labelLine, METRIC_GROUPS, nameLine } from './metric-words.ts'
 import classes from './money.module.css'
 import { downloadMetrics, metricsQuery, readSpan } from './money-query.ts'
 import { PeriodChoice } from './period-choice.tsx'
+import { RowsLink } from './rows-link.tsx'
 
 const route = getRouteApi('/app/run/run/money')
 
@@ -115,11 +108,14 @@ function Metrics({ metrics, interval, chosen }: MetricsProps) {
   )
 }
 
-const isEmpty = ({ series }: BusinessMetrics, line: Line) =>
+const isEmpty = ({ series }: BusinessMetrics, line: MetricTotal) =>
   !series.some((one) => nameLine(one) === nameLine(line) && one.values.some((value) => value))
 
-type Line = BusinessMetrics['totals'][number]
-type MetricTableProps = { metrics: BusinessMetrics; lines: Line[]; chosen: string | undefined }
+type MetricTableProps = {
+  metrics: BusinessMetrics
+  lines: MetricTotal[]
+  chosen: string | undefined
+}
 
 function MetricTable({ metrics, lines, chosen }: MetricTableProps) {
   const navigate = route.useNavigate()
@@ -173,7 +169,7 @@ function MetricTable({ metrics, lines, chosen }: MetricTableProps) {
 }
 
 type MetricRowProps = {
-  line: Line
+  line: MetricTotal
   label: string
   before: number | null
   isChosen: boolean
@@ -199,13 +195,7 @@ function MetricRow({ line, label, before, isChosen, onShow }: MetricRowProps) {
         <Change line={line} before={before} />
       </Table.Td>
       <Table.Td ta="right">
-        <TextLink
-          {...linkRows(METRIC_WORDS[line.name].rows, days)}
-          size="sm"
-          aria-label={t('Show rows of {0}', label)}
-        >
-          {t('Show')}
-        </TextLink>
+        <RowsLink name={line.name} label={label} days={days} />
       </Table.Td>
     </Table.Tr>
   )

@@ -18,6 +18,7 @@ import { formatChange, formatMetric, linkRows, METRIC_WORDS, nameLine } from './
 import classes from './money.module.css'
 import { changesQuery, metricsQuery, movementsQuery, readSpan } from './money-query.ts'
 import { MovementTable } from './movement-table.tsx'
+import { RowsLink } from './rows-link.tsx'
 
 const TODAY = [
   'revenue',
@@ -174,28 +175,6 @@ function Margin({ metrics }: { metrics: BusinessMetrics }) {
     >
       {margin ? formatMetric(margin, margin.value) : '–'}
     </Stat>
-  )
-}
-
-type RowsLinkProps = {
-  name: MetricName
-  label: string
-  days?: number
-  note?: string | null | undefined
-}
-
-function RowsLink({ name, label, days = 30, note }: RowsLinkProps) {
-  return (
-    <>
-      {note && `${note} · `}
-      <TextLink
-        {...linkRows(METRIC_WORDS[name].rows, days)}
-        size="sm"
-        aria-label={t('Details of {0}', label)}
-      >
-        {t('Details')}
-      </TextLink>
-    </>
   )
 }
 
