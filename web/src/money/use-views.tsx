@@ -1,6 +1,6 @@
 /** The calls and documents of all users: the rows behind the metrics of use. */
 import { Badge, Group, NativeSelect, Skeleton, Table, Text } from '@mantine/core'
-import { IconFileText, IconListSearch } from '@tabler/icons-react'
+import { IconActivity, IconInbox } from '@tabler/icons-react'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import type { AdminCall, AdminDocument, UsageOutcome } from '../api/types.ts'
@@ -61,7 +61,7 @@ export function CallsView() {
         {({ pages }) => {
           const shown = pages.flatMap((page) => page.calls)
           return shown.length === 0 && !calls.hasNextPage ? (
-            <Notice icon={IconListSearch} title={t('No calls in this period')}>
+            <Notice icon={IconActivity} title={t('No calls in this period')}>
               {t('Choose a longer period, or all calls.')}
             </Notice>
           ) : (
@@ -175,7 +175,7 @@ export function DocumentsView() {
         {({ pages }) => {
           const shown = pages.flatMap((page) => page.documents)
           return shown.length === 0 ? (
-            <Notice icon={IconFileText} title={t('No documents in this period')}>
+            <Notice icon={IconInbox} title={t('No documents in this period')}>
               {t('Choose a longer period.')}
             </Notice>
           ) : (
