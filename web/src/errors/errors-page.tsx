@@ -2,9 +2,9 @@ import { Code, Container, Stack, Text, Title } from '@mantine/core'
 import { useEffect } from 'react'
 import { catalogues } from '#app/problems.ts'
 import { useTitle } from '../components/title.ts'
+import { language } from '../language/language.ts'
 import { rich } from '../language/rich.ts'
 import { t } from '../language/text.ts'
-import { EnglishNote } from '../reference/english-note.tsx'
 import { listErrors } from './error-list.ts'
 
 const SECTIONS = listErrors(catalogues)
@@ -22,7 +22,11 @@ export function ErrorsPage() {
           <Code>code</Code>,
         )}
       </Text>
-      <EnglishNote />
+      {language !== 'en' && (
+        <Text c="dimmed" mt="sm">
+          {t('The sentences below are in English.')}
+        </Text>
+      )}
       {SECTIONS.map(({ room, errors }) => (
         <section key={room} aria-labelledby={`room-${room}`}>
           <Title order={2} fz="h3" mt="xl" mb="sm" id={`room-${room}`}>

@@ -7,7 +7,6 @@ import { useTitle } from '../components/title.ts'
 import { t } from '../language/text.ts'
 import { CodeBlock } from '../markdown/code-block.tsx'
 import { NotFound } from '../shell/not-found.tsx'
-import { EnglishNote } from './english-note.tsx'
 import { findOperation } from './operations.ts'
 import classes from './reference.module.css'
 import { ReferenceFrame } from './reference-frame.tsx'
@@ -34,7 +33,6 @@ function Operation({ operation }: { operation: ReferenceOperation }) {
       <Link to="/reference" className={classes.back}>
         {t('API reference')}
       </Link>
-      <EnglishNote />
       <h1 lang="en">{title}</h1>
       <div className={classes.address}>
         <span className={classes.method} data-method={method}>

@@ -5,7 +5,6 @@ import { useTitle } from '../components/title.ts'
 import { rich } from '../language/rich.ts'
 import { t } from '../language/text.ts'
 import { CodeBlock } from '../markdown/code-block.tsx'
-import { EnglishNote } from './english-note.tsx'
 import classes from './reference.module.css'
 import { OperationLinks, ReferenceFrame } from './reference-frame.tsx'
 
@@ -75,7 +74,6 @@ export function ReferencePage() {
         </p>
       </section>
       <div className={classes.all}>
-        <EnglishNote />
         <OperationLinks />
       </div>
     </ReferenceFrame>
