@@ -621,6 +621,7 @@ export type CallPage = {
   next_cursor: string | null
 }
 
+/** Null for models that do not chat and for answers from the cache. */
 export type CallParameters = {
   /** The number of messages or input items. */
   messages: number
