@@ -20,7 +20,7 @@ export function docRoutes(app: App, deps: SiteDeps): void {
   app.get('/docs', ANYONE, async (request, reply) => {
     const caller = await findCaller(deps, request)
     const pages = docs.list(caller?.isSuperuser ? 'operator' : 'everyone', readSetting(deps))
-    const messages = readMessages(request, caller)
+    const messages = readMessages(request, caller, config.brand)
     const { locale } = messages
     const text = SITE_MESSAGES[locale].docs
     const { q } = request.query as { q?: unknown }
@@ -68,7 +68,7 @@ export function docRoutes(app: App, deps: SiteDeps): void {
       const file = new SharedContent(docFile(page, storefront))
       return file.send(reply.type('text/markdown; charset=utf-8'), MINUTES)
     }
-    const messages = readMessages(request, caller)
+    const messages = readMessages(request, caller, config.brand)
     return sendPage(reply, deps, {
       title: page.title,
       body: docPage(page, pages, messages.locale),
