@@ -15,6 +15,7 @@ import { storefrontProblem } from '../problems.ts'
 import type { Listed } from '../products/product-list.ts'
 import { isCovered, showReleases } from '../products/releases.ts'
 import { applyRelease, readAllowance } from '../purchases/allowance.ts'
+import { takeDownload } from '../purchases/download-counts.ts'
 import { licensePrefix } from '../purchases/license-key.ts'
 import type { PurchaseRow } from '../purchases/store.ts'
 import * as purchaseStore from '../purchases/store.ts'
@@ -253,7 +254,7 @@ async function countDownload(
       now,
       lastBefore: plus(now, -COOLDOWN_MS),
     }
-    if (!(await purchaseStore.takeDownload(tx, userId, take))) return false
+    if (!(await takeDownload(tx, userId, take))) return false
     await store.insert(tx, {
       user_id: userId,
       id,
