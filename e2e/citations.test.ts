@@ -1,4 +1,4 @@
-// From a mark in an answer to the lit sentence in its document, and back to the answer.
+// From a mark in an answer to the highlighted sentence in its document, and back to the answer.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
@@ -52,8 +52,11 @@ for (const [place, viewport] of [
     await t.test('a click lights the sentence, in view', async () => {
       await mark.click()
       await source.getByText('Page 7 of 12').waitFor()
-      await waitForLit(page, source)
-      assert.ok(await hasLitInk(source), 'the lit part of the page shows words on yellow')
+      await waitForHighlight(page, source)
+      assert.ok(
+        await hasHighlightedInk(source),
+        'the highlighted part of the page shows words on yellow',
+      )
       await source.locator('blockquote').getByText(SENTENCE).waitFor()
       await assertAccessible(page, `a source ${place}`)
     })
@@ -67,16 +70,16 @@ for (const [place, viewport] of [
 
     await t.test('Back returns to the answer, and Forward to the sentence', async () => {
       await page.keyboard.press('Enter')
-      await waitForLit(page, source)
+      await waitForHighlight(page, source)
       const address = page.url()
       await page.goBack()
       await source.waitFor({ state: 'detached' })
       assert.ok(await isInView(mark))
       assert.match(page.url(), /\/c\/[0-9a-f-]+$/)
       await page.goForward()
-      await waitForLit(page, source)
+      await waitForHighlight(page, source)
       await page.reload()
-      await waitForLit(page, source)
+      await waitForHighlight(page, source)
       assert.equal(page.url(), address)
       await source.getByRole('button', { name: 'Close source' }).click()
       await source.waitFor({ state: 'detached' })
@@ -85,7 +88,7 @@ for (const [place, viewport] of [
     await t.test('the theme keeps marks and sources readable', async () => {
       await page.emulateMedia({ colorScheme: 'dark' })
       await mark.click()
-      await waitForLit(page, source)
+      await waitForHighlight(page, source)
       await assertContrast(page, `a source ${place} in the dark`)
       await page.keyboard.press('Escape')
     })
@@ -143,10 +146,10 @@ async function findMark(page: Page, sentence: string): Promise<Locator> {
   throw new Error(`no mark quotes “${sentence}”`)
 }
 
-async function waitForLit(page: Page, source: Locator): Promise<void> {
-  const lit = source.locator('[data-lit]').first()
-  await lit.waitFor()
-  for (let tries = 0; !(await isInView(lit)); tries++) {
+async function waitForHighlight(page: Page, source: Locator): Promise<void> {
+  const highlight = source.locator('[data-highlight]').first()
+  await highlight.waitFor()
+  for (let tries = 0; !(await isInView(highlight)); tries++) {
     assert.ok(tries < 200, 'the sentence is in view')
     await page.waitForTimeout(50)
   }
@@ -183,8 +186,8 @@ function isInView(element: Locator): Promise<boolean> {
   })
 }
 
-/** Returns whether the page of the PDF has dark letters inside the lit box. */
-function hasLitInk(source: Locator): Promise<boolean> {
+/** Returns whether the page of the PDF has dark letters inside the highlight. */
+function hasHighlightedInk(source: Locator): Promise<boolean> {
   return source.locator('canvas').evaluate((node) => {
     type Canvas = Element & {
       width: number
@@ -194,16 +197,18 @@ function hasLitInk(source: Locator): Promise<boolean> {
     }
     const canvas = node as unknown as Canvas
     const page = canvas.getBoundingClientRect()
-    const lit = canvas.parentElement.querySelector('[data-lit]')?.getBoundingClientRect()
-    if (!lit) return false
+    const highlight = canvas.parentElement
+      .querySelector('[data-highlight]')
+      ?.getBoundingClientRect()
+    if (!highlight) return false
     const scale = canvas.width / page.width
     const { data } = canvas
       .getContext('2d')
       .getImageData(
-        Math.round((lit.left - page.left) * scale),
-        Math.round((lit.top - page.top) * scale),
-        Math.round(lit.width * scale),
-        Math.round(lit.height * scale),
+        Math.round((highlight.left - page.left) * scale),
+        Math.round((highlight.top - page.top) * scale),
+        Math.round(highlight.width * scale),
+        Math.round(highlight.height * scale),
       )
     let dark = 0
     for (let at = 0; at < data.length; at += 4)

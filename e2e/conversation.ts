@@ -46,7 +46,7 @@ export async function waitForCited(page: Page, words: string): Promise<void> {
   for (let tries = 0; ; tries++) {
     const cited = await page.evaluate<{ text: string; isInView: boolean }>(CITED)
     if (cited.isInView && cited.text.includes(words)) return
-    if (tries >= 200) throw new Error(`“${words}” is not lit: ${JSON.stringify(cited)}`)
+    if (tries >= 200) throw new Error(`“${words}” is not highlighted: ${JSON.stringify(cited)}`)
     await page.waitForTimeout(50)
   }
 }

@@ -17,7 +17,7 @@ const LINES = [
 ]
 
 const IN_VIEW = `(() => {
-  const { top, bottom } = document.querySelector('[data-lit]').getBoundingClientRect()
+  const { top, bottom } = document.querySelector('[data-highlight]').getBoundingClientRect()
   return top >= 0 && bottom <= window.innerHeight
 })()`
 
@@ -83,8 +83,8 @@ test('a passage links to its highlighted place in a PDF and in a text', async (t
     await page.getByRole('button', { name: 'Next page' }).click()
   await page.getByText('Page 3 of 4').waitFor()
   await page.getByRole('img', { name: 'Page 3 of harbour.pdf' }).waitFor()
-  const lit = page.locator('[data-lit]')
-  await lit.first().waitFor()
+  const highlight = page.locator('[data-highlight]')
+  await highlight.first().waitFor()
   assert.ok(
     ((await page.locator('canvas').boundingBox())?.width ?? 0) > 600,
     'the page can be read',
@@ -105,7 +105,7 @@ test('a passage links to its highlighted place in a PDF and in a text', async (t
       .data.some((value, i) => i % 4 < 3 && value < 100)
   })
   assert.ok(drawnInk, 'the page is drawn')
-  assert.ok((await lit.count()) >= 2)
+  assert.ok((await highlight.count()) >= 2)
   await assertAccessible(page, 'a document')
 
   await page.getByText('Text', { exact: true }).click()

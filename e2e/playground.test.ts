@@ -5,7 +5,7 @@ import { execFile } from 'node:child_process'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { testApp } from '#testing/app.ts'
-import { mockVendor, refuses, says } from '#testing/mock-vendor.ts'
+import { holds, mockVendor, refuses, says } from '#testing/mock-vendor.ts'
 import { assertAccessible, assertContrast, openBrowser, signInByForm, visit } from './browser.ts'
 
 test('the playground streams an answer, and its code sends the same request', async (t) => {
@@ -59,7 +59,30 @@ test('the playground streams an answer, and its code sends the same request', as
   assert.equal(await page.getByLabel('Max tokens').inputValue(), '300')
   await page.getByRole('button', { name: 'Start over' }).click()
   await page.waitForURL((url) => !url.searchParams.has('call'))
+  await page.locator('textarea:focus').waitFor()
   assert.equal(await page.getByLabel('Max tokens').inputValue(), '')
+  assert.deepEqual(errors, [])
+})
+
+test('a sign-out in another tab leaves no prompt in the browser', async (t) => {
+  const vendor = await mockVendor(t)
+  const app = await testApp(t, { userApp: true, env: { ...vendor.env.openai, SANDBOX: 'off' } })
+  const ada = await app.as('ada', { tier: 'pro' })
+  vendor.play(holds('At nine, from the quay.', 2, new Promise(() => undefined)))
+  const { page, context, errors } = await visit(await openBrowser(t))
+  await signInByForm(page, app.url, ada.email)
+  await page.goto(`${app.url}/playground`)
+  await page.getByLabel('Message', { exact: true }).fill('A secret question')
+  await page.getByRole('button', { name: 'Send', exact: true }).click()
+  await page.getByRole('article', { name: 'Assistant' }).getByText('At').waitFor()
+
+  const other = await context.newPage()
+  await other.goto(`${app.url}/home`)
+  await other.getByRole('button', { name: /^Account of/ }).click()
+  await other.getByRole('menuitem', { name: 'Sign out' }).click()
+  await page.getByRole('heading', { name: 'Welcome back' }).waitFor()
+  await vendor.calls[0]?.gone
+  assert.doesNotMatch(await page.evaluate('JSON.stringify({ ...localStorage })'), /secret/)
   assert.deepEqual(errors, [])
 })
 

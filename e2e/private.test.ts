@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core'
 import { testApp } from '#testing/app.ts'
 import { mockVendor, says } from '#testing/mock-vendor.ts'
 import { assertAccessible, openBrowser, signInByForm, visit } from './browser.ts'
-import { ask } from './conversation.ts'
+import { ask, send } from './conversation.ts'
 
 const PIXEL =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=='
@@ -38,6 +38,70 @@ test('a temporary conversation is stored nowhere', async (t) => {
   await page.getByRole('button', { name: 'Temporary conversation', exact: true }).waitFor()
   assert.deepEqual(errors, [])
 })
+
+test('pictures of this browser reach the model late, and leave with their conversation', async (t) => {
+  const vendor = await mockVendor(t)
+  const app = await testApp(t, {
+    userApp: true,
+    env: { ...vendor.env.openai, CONVERSATIONS: 'off' },
+  })
+  const ada = await app.as('ada', { tier: 'pro' })
+  const { page, errors } = await visit(await openBrowser(t))
+  await signInByForm(page, app.url, ada.email)
+  vendor.play(says('It is red.'))
+  const dot = { name: 'dot.png', mimeType: 'image/png', buffer: Buffer.from(PIXEL, 'base64') }
+  await page.locator('input[type=file]').setInputFiles(dot)
+  await page.getByRole('img', { name: 'dot.png' }).waitFor()
+  await ask(page, 'Which colour?')
+
+  await page.addInitScript(HOLD_PICTURES)
+  await page.reload()
+  await page.getByRole('log').getByText('(picture)').waitFor()
+  await send(page, 'Are you sure?')
+  await page.getByRole('log').getByText('Are you sure?').waitFor()
+  await page.evaluate('releasePictures()')
+  await page.getByRole('button', { name: 'Answer again' }).nth(1).waitFor()
+  assert.ok(JSON.stringify(vendor.calls.at(-1)?.body).includes(PIXEL))
+
+  await page.goto(`${app.url}/library`)
+  assert.equal(await countPictures(page, ada.userId), 1)
+  await page.getByRole('button', { name: 'Delete “Which colour?”' }).click()
+  for (let tries = 0; (await countPictures(page, ada.userId)) > 0; tries++) {
+    assert.ok(tries < 200, 'the picture is deleted')
+    await page.waitForTimeout(50)
+  }
+  assert.deepEqual(errors, [])
+})
+
+/** Holds what the browser reads from IndexedDB until `releasePictures()`. */
+const HOLD_PICTURES = `
+  const released = new Promise((resolve) => { globalThis.releasePictures = resolve })
+  const get = IDBObjectStore.prototype.get
+  IDBObjectStore.prototype.get = function (key) {
+    const held = {}
+    const request = get.call(this, key)
+    request.onsuccess = () => released.then(() => {
+      held.result = request.result
+      held.onsuccess()
+    })
+    return held
+  }
+`
+
+function countPictures(page: Page, userId: string): Promise<number> {
+  return page.evaluate(`new Promise((resolve, reject) => {
+    const opening = indexedDB.open('latchkey.pictures.${userId}')
+    opening.onerror = reject
+    opening.onsuccess = () => {
+      const database = opening.result
+      const counting = database.transaction('pictures').objectStore('pictures').count()
+      counting.onsuccess = () => {
+        database.close()
+        resolve(counting.result)
+      }
+    }
+  })`)
+}
 
 test('a user who keeps conversations in the browser loses them at sign-out', async (t) => {
   const vendor = await mockVendor(t)
@@ -77,7 +141,11 @@ test('a user who keeps conversations in the browser loses them at sign-out', asy
   await page.getByRole('menuitem', { name: 'Sign out' }).click()
   await page.getByRole('link', { name: 'Sign in' }).first().waitFor()
   assert.doesNotMatch(await readStorage(page), /colour/)
-  assert.equal(await page.evaluate('indexedDB.databases().then((all) => all.length)'), 0)
+  const countDatabases = () => page.evaluate('indexedDB.databases().then((all) => all.length)')
+  for (let tries = 0; (await countDatabases()) !== 0; tries++) {
+    assert.ok(tries < 200, 'the pictures are deleted')
+    await page.waitForTimeout(50)
+  }
   assert.deepEqual(errors, [])
 })
 

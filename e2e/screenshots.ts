@@ -17,7 +17,7 @@ type Shot = {
   isShop?: boolean
   /** The link that opens the page, where its address has an id. */
   open?: string
-  /** Afterwards, the button of a source, whose sentence is then lit. */
+  /** Afterwards, the button of a source, whose sentence is then highlighted. */
   source?: RegExp
   isDark?: boolean
 }
@@ -70,7 +70,7 @@ async function take(browser: Browser, shot: Shot): Promise<void> {
   await page.locator('html:not(:has([aria-busy=true]))').waitFor({ state: 'attached' })
   if (shot.source) {
     await page.getByRole('button', { name: shot.source }).first().click()
-    await page.locator('[data-lit]').first().waitFor()
+    await page.locator('[data-highlight]').first().waitFor()
   }
   await page.waitForLoadState('networkidle')
   const picture = await captureWebp(page)

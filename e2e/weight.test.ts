@@ -15,9 +15,9 @@ type Weight = { kilobytes: number; files: number; fonts: number; shift: number }
 const SHIFT_MAX = 0.1
 
 const LIMITS: Record<string, { kilobytes: number; files: number }> = {
-  '/': { kilobytes: 166, files: 20 },
-  '/login': { kilobytes: 183, files: 20 },
-  '/dashboard': { kilobytes: 151, files: 12 },
+  '/': { kilobytes: 165, files: 20 },
+  '/login': { kilobytes: 182, files: 20 },
+  '/dashboard': { kilobytes: 150, files: 12 },
   '/home': { kilobytes: 225, files: 24 },
   '/c/$id': { kilobytes: 225, files: 24 },
   '/library': { kilobytes: 190, files: 24 },

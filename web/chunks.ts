@@ -9,23 +9,21 @@ const CORE = [
   'node_modules/(?:react|react-dom|scheduler|use-sync-external-store|clsx|@tanstack/.*?)/',
   'node_modules/@mantine/core/(?:esm/core/MantineProvider|styles/(?:baseline|global))',
   'web/src/(?:main|routes)\\.tsx',
-  'web/src/api/(?!upload)',
+  'web/src/api/(?!upload|proof)',
   'web/src/theme/',
   'web/src/session/(?!account-view|fresh-sign-in-dialog|sign-in)',
   'web/src/shell/(?:root|error-page|booted|missing-files|palette-events|main-focus)',
   'web/src/billing/(?:plans|use-plans)\\.ts',
   'web/src/conversations/parts/action-button',
-  '@tabler/icons-react/.*/IconKey\\.',
   'web/src/components/(?:browser-list|brand|color-scheme|drop-menu|format|loaded|logo|new-id|notice|offline|sandbox-mail|title)\\.tsx?',
 ]
 
 /** Modules that every page behind the sign-in needs in addition, and those of both overviews. */
 const SHELL = [
   'web/src/shell/(?:app-layout|side-menu|menu-items|menu-state|place-switch|shortcuts|use-places|allowance-bar|verify-bar|navigation)',
-  'web/src/conversations/(?:sidebar/(?!local)|parts/(?!pick)|queries|api|local/kept-here)',
+  'web/src/conversations/(?:sidebar/(?!local)|parts/(?!pick)|queries|api|local/conversation-list)',
   'web/src/usage/(?:usage-query|renewal|describe-renewal|days)\\.tsx?',
   'web/src/components/(?:page|toasts)\\.tsx?',
-  'web/src/calls/failure-sentence',
   'web/src/overview/(?:panel|row|failures|queries|overview-page\\.module)',
   'web/src/library/files-query',
 ]

@@ -198,18 +198,19 @@ function jobRoutes(app: App, { db, clock, jobs }: Needs): void {
       config: { access: 'superuser' },
     },
     async (request) => {
-      const retried = await jobs.retryAll(chooseKinds(request.body.about))
+      const kinds = chooseKinds(request.body.about)
       const actorId = requireCaller(request).userId
-      if (retried > 0)
-        await transaction(db, (tx) =>
-          recordAudit(tx, {
+      return transaction(db, async (tx) => {
+        const retried = await jobs.retryAll(tx, kinds)
+        if (retried > 0)
+          await recordAudit(tx, {
             actorId,
             action: 'jobs.retried',
             data: { jobs: retried },
             at: clock.now(),
-          }),
-        )
-      return { retried }
+          })
+        return { retried }
+      })
     },
   )
 
@@ -227,11 +228,12 @@ function jobRoutes(app: App, { db, clock, jobs }: Needs): void {
     },
     async (request) => {
       const { id } = request.params
-      if (!(await jobs.retry(id))) throw adminProblem('job_not_found')
       const actorId = requireCaller(request).userId
-      await transaction(db, (tx) =>
-        recordAudit(tx, { actorId, action: 'job.retried', subject: `job:${id}`, at: clock.now() }),
-      )
+      await transaction(db, async (tx) => {
+        if (!(await jobs.retry(tx, id))) throw adminProblem('job_not_found')
+        const subject = `job:${id}`
+        await recordAudit(tx, { actorId, action: 'job.retried', subject, at: clock.now() })
+      })
       return { status: 'queued' as const, id }
     },
   )

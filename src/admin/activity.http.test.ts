@@ -174,6 +174,22 @@ const MESSAGE = {
   message: 'Where do I find my invoices, please?',
 }
 
+test('an account with the operator’s address is deleted without the emails to the operator', async (t) => {
+  const app = await testApp(t, { env: { SUPPORT_EMAIL: 'Help@example.com' } })
+  const root = await app.as('root', { superuser: true })
+  const help = await app.as('help')
+  await app.store('POST', '/api/contact', { body: { ...MESSAGE, email: 'guest@example.com' } })
+  assert.equal((await help.delete('/api/users/me', { password: PASSWORD })).status, 200)
+  await app.settle()
+  const { emails } = (await root.get('/api/admin/emails')).body
+  assert.deepEqual(
+    emails
+      .filter(({ address }: { address: string }) => /^help@/i.test(address))
+      .map(({ user_id, subject }: Record<string, unknown>) => [user_id, subject]),
+    [[null, '[Latchkey] Technical Support: Guest']],
+  )
+})
+
 test('all failed jobs of one kind are retried at once, with one entry in the audit log', async (t) => {
   const app = await testApp(t)
   const { db, jobs } = app.platform

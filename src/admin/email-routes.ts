@@ -9,7 +9,12 @@ import type { Platform } from '#platform/platform.ts'
 const LoggedEmail = Type.Object(
   {
     id: Type.String(),
-    user_id: Nullable(Type.String({ description: 'Null: the address belongs to no account' })),
+    user_id: Nullable(
+      Type.String({
+        description:
+          'The account that the email is for. Null for emails to the operator, to an address without an account, and to senders of the contact form.',
+      }),
+    ),
     address: Type.String(),
     subject: Type.String(),
     state: OneOf(...EMAIL_STATES),

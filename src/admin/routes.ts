@@ -124,7 +124,8 @@ export function adminRoutes(app: App, { config, db, clock, identity }: Needs): v
           subscription_tier: Type.Optional(Type.Union([Tier, Type.Null()])),
           subscription_tier_until: Type.Optional(
             Type.Union([InstantInput, Type.Null()], {
-              description: 'When the override ends by itself; only with a tier',
+              description:
+                'When the override ends by itself; only with a tier. Without it, the plan has no end; an earlier end is removed.',
             }),
           ),
         }),

@@ -354,8 +354,10 @@ function withoutUndefined<T extends object>(settings: T) {
 
 function readNetwork(text: string, index: number): string {
   if (isNetwork(text)) return text.toLowerCase()
-  const issue = 'Should be an address or a network, as 203.0.113.7, 10.0.0.0/8 or 2001:db8::/32'
-  throw invalid(['body', 'addresses', index], issue)
+  throw invalid(
+    ['body', 'addresses', index],
+    'Should be an address or a network, as 203.0.113.7, 10.0.0.0/8 or 2001:db8::/32',
+  )
 }
 
 /** ISO 8601: a day, or a time with or without its zone (then UTC). */

@@ -31,8 +31,8 @@ export class AppPage {
   }
 }
 
-/** Texts of the page before the app starts, or without it. */
-const TEXTS: Record<Locale, readonly [english: string, text: string][]> = {
+/** Texts of the page before the app starts, or without it. The English ones are in web/index.html. */
+export const PAGE_TEXTS: Record<Locale, readonly [english: string, text: string][]> = {
   en: [],
   de: [
     ['Loading…', 'Wird geladen…'],
@@ -49,7 +49,7 @@ const TEXTS: Record<Locale, readonly [english: string, text: string][]> = {
 
 /** Keeps the script with the texts of this language; the app has the English ones itself. */
 function inLanguage(template: string, locale: Locale): string {
-  return TEXTS[locale]
+  return PAGE_TEXTS[locale]
     .reduce((page, [english, text]) => page.replace(english, text), template)
     .replace('<html lang="en">', `<html lang="${locale}">`)
     .replace(/[ \t]*<script defer data-language="(\w+)".*?<\/script>\n/g, (script, language) =>

@@ -34,7 +34,7 @@ test('every email about accounts and plans is German for a German recipient', as
   }
 })
 
-/** Which `src/testing/` composes for the tests above and below, or which composes none itself. */
+/** Files that compose emails. The tests above and below check the emails of each. */
 const COMPOSING = [
   'admin/dead-jobs.ts',
   'billing/operator-notices.ts',

@@ -9,6 +9,7 @@ import { transaction } from '#platform/db/db.ts'
 import { openCheckout } from './checkout.ts'
 import { readPrices } from './deals.ts'
 import type { BillingDeps } from './deps.ts'
+import { billingProblem } from './problems.ts'
 
 /** @throws Problem as `openCheckout` */
 export async function emailChangeConfirmation(
@@ -16,11 +17,13 @@ export async function emailChangeConfirmation(
   userId: string,
   priceId: string,
 ): Promise<void> {
-  const url = await openCheckout(deps, userId, { priceId })
   const tier = (await readPrices(deps, deps.db, userId)).get(priceId)?.tier
-  const plan = deps.config.catalogue.plans.find((one) => one.tier === tier)?.name ?? ''
+  const plan = deps.config.catalogue.plans.find((one) => one.tier === tier)
+  if (!plan) throw billingProblem('unknown_price')
+  const url = await openCheckout(deps, userId, { priceId })
   await transaction(deps.db, async (tx) => {
     const user = await findUser(tx, userId)
-    if (user) await sendMail(deps, tx, changeConfirmEmail(deps.config, { user, plan, url }))
+    const email = user && changeConfirmEmail(deps.config, { user, plan: plan.name, url })
+    if (email) await sendMail(deps, tx, email)
   })
 }

@@ -160,7 +160,9 @@ async function emailPayer(
   if (kind !== 'subscription' || payment.dispute !== 'open' || before.dispute === 'open') return
   const user = before.paid_at === null ? null : await findUser(tx, userId)
   if (!user?.is_active) return
-  const amount = formatMoney(inUnits(payment.amount_cents, currency), currency, user)
+  const amount = formatMoney(inUnits(payment.amount_cents, currency), currency, {
+    locale: user.locale,
+  })
   const email = disputedEmail(deps.config, { user, amount })
   await sendNotice(deps, tx, user.id, `disputed:${id}`, email)
 }
@@ -177,12 +179,13 @@ export async function emailRefund(
   if (before.paid_at === null || refunded <= before.refunded_cents) return
   const user = await findUser(tx, userId)
   if (!user?.is_active) return
-  const formatCents = (cents: number) => formatMoney(inUnits(cents, currency), currency, user)
+  const { locale } = user
+  const formatCents = (cents: number) => formatMoney(inUnits(cents, currency), currency, { locale })
   const email = refundedEmail(deps.config, {
     user,
     amount: formatCents(refunded - before.refunded_cents),
     paid: formatCents(payment.amount_cents),
-    day: formatDate(payment.paid_at, user.locale),
+    day: formatDate(payment.paid_at, locale),
     isEnding: payment.kind === 'subscription' && payment.is_refunded,
   })
   await sendNotice(deps, tx, user.id, buildRefundKey(id, refunded), email)

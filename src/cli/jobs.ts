@@ -2,7 +2,7 @@ import type { Context } from './context.ts'
 
 /** `jobs` lists failed jobs; `jobs retry ID` or `jobs retry all` enqueues them again. */
 export async function run([verb, id]: string[], { platform, print }: Context): Promise<number> {
-  const { jobs } = await platform()
+  const { db, jobs } = await platform()
   const dead = await jobs.dead()
 
   if (verb === undefined) {
@@ -24,6 +24,6 @@ export async function run([verb, id]: string[], { platform, print }: Context): P
 
   const chosen = id === 'all' ? dead.map((job) => job.id) : [id]
   for (const job of chosen)
-    print(`${job}  ${(await jobs.retry(job)) ? 'queued again' : 'is not a failed job'}`)
+    print(`${job}  ${(await jobs.retry(db, job)) ? 'queued again' : 'is not a failed job'}`)
   return 0
 }

@@ -3,16 +3,18 @@
  * the links, which sign people in.
  */
 import './tables.ts'
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { Instant } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
-import { nextCursor, readCursor } from '#platform/http/keyset.ts'
+import { deleteSlice } from '#platform/db/slices.ts'
+import { isAfterCursor, nextCursor } from '#platform/http/keyset.ts'
+import type { ErasedAddress } from '#platform/room.ts'
 import type { Email } from './email.ts'
 import type { EmailState, EmailsTable } from './tables.ts'
 
 type EmailRow = Selectable<EmailsTable>
 export type LoggedEmail = Omit<EmailRow, 'owner' | 'address_key'> & {
-  /** Null: the address belongs to no account. */
+  /** Null: the sender knew only the address. */
   user_id: string | null
 }
 
@@ -31,11 +33,26 @@ const COLUMNS = [
   'sent_at',
 ] as const
 
-/** Adds the row of an email that a job will send. */
-export async function insertEmail(tx: Db, id: string, email: Email, at: Instant): Promise<void> {
-  await tx
+/** Adds the row of an email before it is sent. Another attempt with the same id keeps its state. */
+export async function insertEmail(
+  db: Db,
+  id: string,
+  { to, userId, subject }: Email,
+  at: Instant,
+): Promise<void> {
+  const content = { address: to, address_key: to.toLowerCase(), subject }
+  await db
     .insertInto('emails')
-    .values({ ...buildRow(id, email, at), state: 'waiting', error: null, sent_at: null })
+    .values({
+      owner: userId ?? id,
+      id,
+      ...content,
+      state: 'waiting',
+      error: null,
+      created_at: at,
+      sent_at: null,
+    })
+    .onConflict((conflict) => conflict.columns(['owner', 'id']).doUpdateSet(content))
     .execute()
 }
 
@@ -44,40 +61,19 @@ export async function updateEmail(
   db: Db,
   id: string,
   { userId }: Email,
-  outcome: Outcome,
+  { state, error, at }: Outcome,
 ): Promise<void> {
   await db
     .updateTable('emails')
-    .set(buildChange(outcome))
+    .set({
+      state,
+      error: error?.slice(0, ERROR_MAX) ?? null,
+      sent_at: state === 'sent' ? at : null,
+    })
     .where('owner', '=', userId ?? id)
     .where('id', '=', id)
     .execute()
 }
-
-/** Adds or changes the row of an email without a job. */
-export async function saveEmail(db: Db, id: string, email: Email, outcome: Outcome): Promise<void> {
-  const change = buildChange(outcome)
-  await db
-    .insertInto('emails')
-    .values({ ...buildRow(id, email, outcome.at), ...change })
-    .onConflict((conflict) => conflict.columns(['owner', 'id']).doUpdateSet(change))
-    .execute()
-}
-
-const buildRow = (id: string, { to, userId, subject }: Email, at: Instant) => ({
-  owner: userId ?? id,
-  id,
-  address: to,
-  address_key: to.toLowerCase(),
-  subject,
-  created_at: at,
-})
-
-const buildChange = ({ state, error, at }: Outcome) => ({
-  state,
-  error: error?.slice(0, ERROR_MAX) ?? null,
-  sent_at: state === 'sent' ? at : null,
-})
 
 export type EmailsAsked = {
   userId?: string | undefined
@@ -91,16 +87,13 @@ export async function listEmails(
   db: Db,
   { userId, state, limit, cursor }: EmailsAsked,
 ): Promise<{ emails: LoggedEmail[]; next_cursor: string | null }> {
-  let query = selectEmails(db).limit(limit)
+  let query = selectEmails(db).where(isAfterCursor(cursor)).limit(limit)
   if (userId !== undefined) query = query.where('owner', '=', userId)
   if (state !== undefined) query = query.where('state', '=', state)
-  if (cursor !== undefined) {
-    const { at, id } = readCursor(cursor)
-    query = query.where((e) => e(e.refTuple('created_at', 'id'), '<', e.tuple(at, id)))
-  }
+  // SQLite uses the partial index `emails_by_state` only for queries that repeat its condition.
+  if (state === 'waiting' || state === 'failed') query = query.where(sql<boolean>`state <> 'sent'`)
   const rows = await query.execute()
-  const places = rows.map(({ created_at: at, id }) => ({ at, id }))
-  return { emails: rows.map(toLogged), next_cursor: nextCursor(places, limit) }
+  return { emails: rows.map(toLogged), next_cursor: nextCursor(rows, limit) }
 }
 
 /** Returns the newest emails to a user before an instant. */
@@ -135,21 +128,14 @@ export async function forgetEmails(tx: Db, ids: readonly string[]): Promise<void
   await tx.deleteFrom('emails').where('owner', 'in', ids).execute()
 }
 
-/** Deletes the emails to a user. */
-export async function forgetEmailsOfUser(tx: Db, userId: string): Promise<void> {
-  await tx.deleteFrom('emails').where('owner', '=', userId).execute()
+/** Deletes some of the emails to a user. Returns their number. */
+export function eraseEmailsSlice(db: Db, userId: string): Promise<number> {
+  return deleteSlice(db, 'emails', ['owner', 'id'], sql`owner = ${userId}`)
 }
 
-/** Deletes the emails to an address, in lower case, that belong to no account, since an instant. */
-export async function forgetEmailsTo(
-  tx: Db,
-  addressKey: string,
-  since: Instant | null,
-): Promise<void> {
-  let query = tx
-    .deleteFrom('emails')
-    .where('address_key', '=', addressKey)
-    .whereRef('owner', '=', 'id')
+/** Deletes the emails to an address that are logged without an account. */
+export async function forgetEmailsTo(tx: Db, { key, since }: ErasedAddress): Promise<void> {
+  let query = tx.deleteFrom('emails').where('address_key', '=', key).whereRef('owner', '=', 'id')
   if (since !== null) query = query.where('created_at', '>=', since)
   await query.execute()
 }

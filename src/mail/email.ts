@@ -9,7 +9,7 @@ import { DEFAULT_LOCALE, type Locale, type Messages } from '#platform/locale.ts'
 /** A composed email. */
 export type Email = {
   to: string
-  /** The user with this address; missing when it belongs to no account. */
+  /** The user with this address; missing when the sender knows only the address. */
   userId?: string
   subject: string
   text: string

@@ -1,6 +1,6 @@
 // Outgoing email: each is a job in the caller's transaction, and its Message-ID is the job's id.
 // After a crash an email may be sent twice with the same Message-ID, so mailboxes drop the
-// duplicate. Every email has a row in the log of emails.
+// duplicate. Every email except the setup's test email has a row in the log of emails.
 import { randomUUID } from 'node:crypto'
 import type { Config } from '#config/config.ts'
 import type { Clock } from '#platform/clock.ts'
@@ -8,9 +8,16 @@ import type { Db } from '#platform/db/db.ts'
 import type { Jobs } from '#platform/jobs/jobs.ts'
 import type { Neighbour } from '#platform/jobs/neighbours.ts'
 import type { Platform } from '#platform/platform.ts'
-import type { Collected } from '#platform/room.ts'
+import type { Collected, ErasedAddress } from '#platform/room.ts'
 import type { Email } from './email.ts'
-import { insertEmail, listEmailsOfUser, type Outcome, saveEmail, updateEmail } from './email-log.ts'
+import {
+  eraseEmailsSlice,
+  forgetEmailsTo,
+  insertEmail,
+  listEmailsOfUser,
+  type Outcome,
+  updateEmail,
+} from './email-log.ts'
 import { createTransport, type Transport } from './transport.ts'
 
 export type Mail = {
@@ -21,6 +28,9 @@ export type Mail = {
    * @throws Error when the mail server rejects it, NeighbourAway when it does not answer.
    */
   deliver(email: Email, messageId: string): Promise<void>
+  /** Deletes the emails to the addresses that are logged without an account. */
+  erase(tx: Db, userId: string, addresses: readonly ErasedAddress[]): Promise<void>
+  eraseSlices: readonly [typeof eraseEmailsSlice]
   /** The emails to a user, for the full export. */
   collect(db: Db, userId: string): Promise<Collected>
   close(): void
@@ -34,34 +44,41 @@ export function createMail(
   const domain = new URL(config.urls.base).hostname
   const transport: Transport = createTransport(config)
 
-  const send = async (
-    email: Email,
-    messageId: string,
-    record: (outcome: Outcome) => Promise<void>,
-  ): Promise<void> => {
+  // A failure here must neither send an email again nor hide the mail server's error.
+  const record = (id: string, email: Email, outcome: Outcome) =>
+    updateEmail(db, id, email, outcome).catch((err) =>
+      log.warn({ err, email: id, state: outcome.state }, 'the outcome of an email is not logged'),
+    )
+  const send = async (email: Email, id: string): Promise<void> => {
     const { userId: _, ...content } = email
     const from = formatSender(config)
     try {
-      await transport.send({ from, messageId: `<${messageId}@${domain}>`, ...content })
+      await transport.send({ from, messageId: `<${id}@${domain}>`, ...content })
     } catch (error) {
       const words = error instanceof Error ? error.message : String(error)
-      await record({ state: 'failed', error: words, at: clock.now() })
+      await record(id, email, { state: 'failed', error: words, at: clock.now() })
       throw error
     }
-    // A failure here must not send the email again.
-    await record({ state: 'sent', error: null, at: clock.now() }).catch((err) =>
-      log.warn({ err, email: messageId }, 'a sent email stays marked as waiting'),
-    )
+    await record(id, email, { state: 'sent', error: null, at: clock.now() })
   }
   const neighbour = { name: 'mail', answers: () => transport.answers() }
-  const sendLogged = (email: Email, { id }: { id: string }) =>
-    send(email, id, (outcome) => updateEmail(db, id, email, outcome))
-  jobs.handle<Email>('mail.send', sendLogged, { lane: 'urgent', needs: neighbour })
-  jobs.handle<Email>(NOTICE_JOB, sendLogged, { lane: 'bulk', needs: neighbour })
+  const sendOfJob = (email: Email, { id }: { id: string }) => send(email, id)
+  jobs.handle<Email>('mail.send', sendOfJob, { lane: 'urgent', needs: neighbour })
+  jobs.handle<Email>(NOTICE_JOB, sendOfJob, { lane: 'bulk', needs: neighbour })
   return {
     neighbour,
-    deliver: (email, messageId) =>
-      send(email, messageId, (outcome) => saveEmail(db, messageId, email, outcome)),
+    async deliver(email, messageId) {
+      // First, so that the email of an account that is deleted meanwhile leaves no row.
+      await insertEmail(db, messageId, email, clock.now())
+      await send(email, messageId)
+    },
+    async erase(tx, _, addresses) {
+      // A user with the operator's own address leaves the emails to the operator in place.
+      const supportKey = config.mail.supportEmail.toLowerCase()
+      for (const address of addresses)
+        if (address.key !== supportKey) await forgetEmailsTo(tx, address)
+    },
+    eraseSlices: [eraseEmailsSlice],
     collect: async (from, userId) => ({ emails: () => listEmailsOfUser(from, userId) }),
     close: () => transport.close(),
   }

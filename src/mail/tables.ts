@@ -8,7 +8,7 @@ export const EMAIL_STATES = ['waiting', 'sent', 'failed'] as const
 export type EmailState = (typeof EMAIL_STATES)[number]
 
 type EmailsTable = {
-  /** The user with the address; the id of the email when it belongs to no account. */
+  /** The user with the address; the id of the email when the sender knew only the address. */
   owner: string
   /** The id of its job, or of its message. */
   id: string

@@ -6,8 +6,8 @@ export type Phrases = Readonly<Record<string, string>>
 
 /** Returns the phrase in German with its values; null when no template matches. */
 export function translatePhrase(phrases: Phrases, phrase: string): string | null {
-  const known = phrases[phrase]
-  if (known !== undefined) return known
+  // A phrase such as `constructor` would find a member of Object.prototype.
+  if (Object.hasOwn(phrases, phrase)) return phrases[phrase] ?? null
   for (const [template, german] of Object.entries(phrases)) {
     const values = template.includes('{') ? matchValues(template, phrase) : null
     if (values !== null) return fillPlaces(german, (name) => values.get(name))

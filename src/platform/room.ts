@@ -3,6 +3,7 @@
  * the same way and reports its data about a user. A room omits what it does not have.
  */
 import type { Part } from '#config/config.ts'
+import type { Instant } from './clock.ts'
 import type { Db } from './db/db.ts'
 import type { Limits } from './http/access-control.ts'
 import type { App } from './http/app.ts'
@@ -17,7 +18,7 @@ export type Room = {
   /** The buckets of its routes, in addition to `general`. */
   limits?: Limits
   /** Removes a bounded amount of a deleted user's data in the deletion's transaction. */
-  erase?(tx: Db, userId: string): Promise<void>
+  erase?(tx: Db, userId: string, addresses: readonly ErasedAddress[]): Promise<void>
   /**
    * Erasures too large for one transaction: each removes up to SLICE_ROWS rows, returns their
    * number, and is called after the deletion until it finds none.
@@ -39,6 +40,12 @@ export type Room = {
    */
   close?(): unknown
 }
+
+/**
+ * An address of a deleted user, in lower case. `since`: the registration, for an unverified address,
+ * because it may belong to another person; otherwise null.
+ */
+export type ErasedAddress = { key: string; since: Instant | null }
 
 /**
  * Files of the export by name. An object becomes a JSON file. A function is called when its file is

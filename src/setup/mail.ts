@@ -47,7 +47,7 @@ export async function sendTestEmail(
   const { mail, urls } = candidate
   const from = formatSender({ brand, mail })
   const transport = createTransport(candidate)
-  const email = testEmail({ brand, urls }, to, from)
+  const email = composeTestEmail({ brand, urls }, to, from)
   try {
     const messageId = `<${randomUUID()}@${new URL(urls.base).hostname}>`
     await transport.send({ from, messageId, ...email })
@@ -58,7 +58,7 @@ export async function sendTestEmail(
   }
 }
 
-export function testEmail(
+export function composeTestEmail(
   { brand, urls }: Pick<Config, 'brand' | 'urls'>,
   to: Pick<Recipient, 'email' | 'locale'>,
   from: string,

@@ -1,7 +1,7 @@
 /** Emails every superuser when settings change, because a stolen session could change them. */
 import type { Config } from '#config/config.ts'
 import { listSuperusers } from '#identity/admin/administration.ts'
-import { composeEmail, type Email, type Recipient } from '#mail/email.ts'
+import { composeEmailToUser, type Email, type Recipient } from '#mail/email.ts'
 import { type Mail, sendMail } from '#mail/mail.ts'
 import type { Instant } from '#platform/clock.ts'
 import { transaction } from '#platform/db/db.ts'
@@ -45,7 +45,7 @@ export function settingsChangedEmail(
     names,
     at,
   }: {
-    to: Pick<Recipient, 'email' | 'locale'>
+    to: Pick<Recipient, 'id' | 'email' | 'locale'>
     actorEmail: string
     names: readonly string[]
     at: Instant
@@ -53,16 +53,18 @@ export function settingsChangedEmail(
 ): Email {
   const locale = to.locale ?? brand.language
   const text = getSetupMessages(locale).changed
-  return composeEmail(brand, {
-    to: to.email,
-    locale,
-    subject: text.subject,
-    before: [text.before(brand.name)],
-    facts: [
-      [text.who, actorEmail],
-      [text.what, names.join(', ')],
-      [text.when, formatDateTime(at, locale)],
-    ],
-    after: [text.after],
-  })
+  return composeEmailToUser(
+    brand,
+    { ...to, locale },
+    {
+      subject: text.subject,
+      before: [text.before(brand.name)],
+      facts: [
+        [text.who, actorEmail],
+        [text.what, names.join(', ')],
+        [text.when, formatDateTime(at, locale)],
+      ],
+      after: [text.after],
+    },
+  )
 }

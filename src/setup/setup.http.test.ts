@@ -201,6 +201,8 @@ test(
     const [notice] = await app.mail(root.email)
     assert.equal(notice?.subject, 'Settings of your service were changed')
     assert.match(notice?.text ?? '', /What: SMTP_URL, MAIL_FROM/)
+    const { emails } = (await root.get(`/api/admin/emails?user_id=${root.userId}`)).body
+    assert.equal(emails[0].subject, notice?.subject)
   },
 )
 

@@ -11,14 +11,13 @@ import type { SessionsElsewhere } from '#identity/deps.ts'
 import type { Identity } from '#identity/identity.ts'
 import { identityProblem } from '#identity/problems.ts'
 import { deviceCookie } from '#identity/sign-in/device-cookie.ts'
-import { findUser } from '#identity/users.ts'
 import type { Mail } from '#mail/mail.ts'
 import { HOUR_MS } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Authenticators } from '#platform/http/access-control.ts'
 import type { Tag } from '#platform/http/openapi.ts'
 import type { Platform } from '#platform/platform.ts'
-import type { Room } from '#platform/room.ts'
+import type { ErasedAddress, Room } from '#platform/room.ts'
 import { forgetMessages, messagesOfAddresses } from './contact/contact.ts'
 import { forgetStaff } from './contact/inbox.ts'
 import { openCountries } from './downloads/countries.ts'
@@ -185,12 +184,12 @@ function warnOnce(log: Platform['log']): LeaveOut {
 /**
  * Deletes the data of a user, except what accounting needs. Runs before the user's row is deleted.
  */
-async function eraseStorefront(tx: Db, userId: string): Promise<void> {
-  const user = await findUser(tx, userId)
-  for (const { key, proven } of await listAddresses(tx, userId)) {
-    // For an unverified address, only messages since the registration are deleted. It may belong to
-    // another person, whose earlier messages must stay.
-    const since = proven || !user ? null : user.created_at
+async function eraseStorefront(
+  tx: Db,
+  userId: string,
+  addresses: readonly ErasedAddress[],
+): Promise<void> {
+  for (const { key, since } of addresses) {
     await forgetMessages(tx, key, since)
     await forgetWithdrawals(tx, key, since)
   }

@@ -10,7 +10,7 @@ import { sql } from 'kysely'
 import { Secret, TOTP } from 'otpauth'
 import { EXAMPLES_FILE, type Examples } from '#app/examples.ts'
 import { buildUnsubscribeLinks } from '#billing/offers.ts'
-import { saveEmail } from '#mail/email-log.ts'
+import { insertEmail, updateEmail } from '#mail/email-log.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, plus } from '#platform/clock.ts'
 import { PASSWORD, type Reply, type RequestOptions, type TestApp, testApp } from './app.ts'
 import { createCredential, signChallenge } from './authenticator.ts'
@@ -545,19 +545,17 @@ async function administer(walk: Walk): Promise<void> {
 /** An email that the mail server has refused for two days. */
 async function failEmail({ app, mailOf }: Walk): Promise<void> {
   const { db, clock, jobs } = app.platform
-  const email = { to: mailOf('grace'), subject: 'Your plan is now Pro' }
+  const email = { to: mailOf('grace'), subject: 'Your plan is now Pro', text: '', html: '' }
   await jobs.enqueue(db, 'mail.send', email, { runAt: plus(clock.now(), DAY_MS), key: email.to })
   await db
     .updateTable('jobs')
     .set({ status: 'dead', attempts: 13, last_error: '550 no such mailbox' })
     .where('dedupe_key', '=', email.to)
     .execute()
-  await saveEmail(
-    db,
-    randomUUID(),
-    { ...email, text: '', html: '' },
-    { state: 'failed', error: '550 no such mailbox', at: clock.now() },
-  )
+  const id = randomUUID()
+  await insertEmail(db, id, email, clock.now())
+  const error = '550 no such mailbox'
+  await updateEmail(db, id, email, { state: 'failed', error, at: clock.now() })
 }
 
 /** A superuser finds a subscriber, refunds a part of their payment and signs them out. */

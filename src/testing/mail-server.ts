@@ -5,7 +5,8 @@ import { createServer, type Server, type Socket } from 'node:net'
 export type MailServer = Awaited<ReturnType<typeof startMailServer>>
 
 /** The reply to a recipient; `hang up` ends the connection in the middle of the letter. */
-export type Manners = (recipient: string) => 'yes' | 'not now' | 'hang up'
+export type Manners = (recipient: string) => Answer | Promise<Answer>
+type Answer = 'yes' | 'not now' | 'hang up'
 
 /** Accepts every email after `delayMs`; `to` lists the recipients of accepted ones. */
 export async function startMailServer({
@@ -43,7 +44,7 @@ export async function startMailServer({
           say('250 taken')
         } else if (/^RCPT/i.test(line)) {
           recipient = /^RCPT TO:<([^>]+)>/i.exec(line)?.[1] ?? ''
-          const word = manners(recipient)
+          const word = await manners(recipient)
           if (word === 'hang up') return void socket.destroy()
           say(word === 'yes' ? '250 yes' : '450 try again later')
         } else if (/^DATA/i.test(line)) {

@@ -14,6 +14,23 @@ export async function findScans(
   app: TestApp,
   work: (db: Db) => Promise<unknown>,
 ): Promise<string[]> {
+  const isScan = (line: string, plan: string[]) =>
+    app.config.databaseUrl === null
+      ? // What a subquery gives is no table.
+        /^SCAN /.test(line) &&
+        !/ INDEX /.test(line) &&
+        !plan.includes(line.replace('SCAN', 'CO-ROUTINE'))
+      : /Seq Scan/.test(line)
+  return (await readPlans(app, work))
+    .filter(({ plan }) => plan.some((line) => isScan(line, plan)))
+    .map(({ sql, plan }) => `${sql}\n${plan.join('\n')}`)
+}
+
+/** Does `work`, and gives its statements with the lines of their plans. */
+export async function readPlans(
+  app: TestApp,
+  work: (db: Db) => Promise<unknown>,
+): Promise<{ sql: string; plan: string[] }[]> {
   const { databaseUrl, dataDir } = app.config
   const statements: CompiledQuery[] = []
   const db = new Kysely<Tables>({
@@ -26,21 +43,13 @@ export async function findScans(
   keyAudit(db, app.platform.secrets.key('audit'))
   try {
     await work(db)
-    const scans: string[] = []
+    const plans: { sql: string; plan: string[] }[] = []
     for (const query of [...statements].filter(({ sql }) => /^(select|update|delete)/.test(sql))) {
       const plan =
         databaseUrl === null ? await planOfSqlite(db, query) : await planOfPostgres(db, query)
-      const scanned = plan.filter((line) =>
-        databaseUrl === null
-          ? // What a subquery gives is no table.
-            /^SCAN /.test(line) &&
-            !/ INDEX /.test(line) &&
-            !plan.includes(line.replace('SCAN', 'CO-ROUTINE'))
-          : /Seq Scan/.test(line),
-      )
-      if (scanned.length > 0) scans.push(`${query.sql}\n${plan.join('\n')}`)
+      plans.push({ sql: query.sql, plan })
     }
-    return scans
+    return plans
   } finally {
     await db.destroy()
   }

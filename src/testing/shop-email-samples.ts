@@ -4,7 +4,7 @@ import type { SubscriptionFacts } from '#billing/subscription-state.ts'
 import type { Email } from '#mail/email.ts'
 import { transaction } from '#platform/db/db.ts'
 import type { Locale } from '#platform/locale.ts'
-import { testEmail } from '#setup/mail.ts'
+import { composeTestEmail } from '#setup/mail.ts'
 import { settingsChangedEmail } from '#setup/notice.ts'
 import { confirmationEmail, notificationEmail } from '#storefront/contact/contact.ts'
 import { replyEmail } from '#storefront/contact/inbox.ts'
@@ -17,6 +17,9 @@ import * as withdrawalEmails from '#storefront/withdrawals/emails.ts'
 import type { SandboxMail, TestApp } from './app.ts'
 
 const AT = '2026-11-27T05:00:00.000Z'
+
+/** The same in every language, for texts that a person or a program writes. */
+const NEUTRAL_WORD = 'ci'
 
 const PURCHASE = {
   id: '00000000-0000-4000-8000-000000000001',
@@ -47,16 +50,35 @@ export async function composeShopEmails(app: TestApp, locale: Locale): Promise<[
   const bill = { name: 'Invoice', url: 'https://example.com/bill' } as const
   const url = 'https://example.com/claim'
   const message = {
-    ...{ id: '1', name: 'Ada', email: to.email, email_key: to.email, subject: 'support' as const },
-    ...{ message: 'ci', created_at: AT, notified_at: null, assigned_to: null, closed_at: null },
+    id: '1',
+    name: 'Ada',
+    email: to.email,
+    email_key: to.email,
+    subject: 'support' as const,
+    message: NEUTRAL_WORD,
+    created_at: AT,
+    notified_at: null,
+    assigned_to: null,
+    closed_at: null,
     locale,
   }
   const withdrawal = {
-    ...{ id: '1', order_id: PURCHASE.id, email: to.email, email_key: to.email, reason: null },
-    ...{ created_at: AT, confirmed_at: AT, locale },
+    id: '1',
+    order_id: PURCHASE.id,
+    email: to.email,
+    email_key: to.email,
+    reason: null,
+    created_at: AT,
+    confirmed_at: AT,
+    user_id: to.id,
+    locale,
   }
   const releases = ['1.0.0', '1.1.0'].map((version) => ({
-    ...{ tier: 'basic', version, publishedAt: AT, notes: '', folder: '' },
+    tier: 'basic',
+    version,
+    publishedAt: AT,
+    notes: '',
+    folder: '',
   }))
   const compose = purchaseEmails
   const emails: Record<string, Email[]> = {
@@ -93,13 +115,16 @@ export async function composeShopEmails(app: TestApp, locale: Locale): Promise<[
     unknownOrder: [withdrawalEmails.unknownOrderEmail(config, withdrawal)],
     failedRefund: [PURCHASE, UPGRADE].map((one) => withdrawalEmails.failedRefundEmail(deps, one)),
     contact: [notificationEmail(config, message), confirmationEmail(config, message)],
-    reply: [replyEmail(config, message, 'ci')],
+    reply: [replyEmail(config, message, NEUTRAL_WORD)],
     updateEnd: [true, false].map((isAhead) => updateEndEmail(deps, to, PURCHASE, isAhead)),
     release: [releases, releases.slice(1)].map((list) => releaseEmail(deps, to, list)),
-    test: [testEmail(config, to, 'shop@example.com')],
+    test: [composeTestEmail(config, to, 'shop@example.com')],
     settingsChanged: [
       settingsChangedEmail(config.brand, {
-        ...{ to, actorEmail: 'root@example.com', names: ['SMTP_URL'], at: AT },
+        to,
+        actorEmail: 'root@example.com',
+        names: ['SMTP_URL'],
+        at: AT,
       }),
     ],
   }
@@ -121,7 +146,11 @@ export async function sendOperatorNotices(app: TestApp, about: string): Promise<
   const { supportEmail } = config.mail
   const before = new Set((await app.mail(supportEmail)).map(({ id }) => id))
   const dispute = {
-    ...{ id: about, user_id: null, payment_id: 'pi_1', amount_cents: 2900, currency: 'usd' },
+    id: about,
+    user_id: null,
+    payment_id: 'pi_1',
+    amount_cents: 2900,
+    currency: 'usd',
     reason: null,
   } as unknown as Parameters<typeof operatorNotices.reportDispute>[2]
   const subscription = { id: about, priceIds: [about] } as unknown as SubscriptionFacts
@@ -132,9 +161,7 @@ export async function sendOperatorNotices(app: TestApp, about: string): Promise<
           platform,
           tx,
           { ...dispute, id: `${about}-${kind}` },
-          {
-            ...{ state, payment: { id: 'pi_1', kind, user_id: null }, due: 1_800_000_000 },
-          },
+          { state, payment: { id: 'pi_1', kind, user_id: null }, due: 1_800_000_000 },
         )
     const { reportRefundedDouble, reportSeveralSubscriptions, reportUnknownPrice } = operatorNotices
     const double = { subscriptionId: about, insteadOf: 'sub_1', refunded: '29,00 $' }
@@ -142,7 +169,9 @@ export async function sendOperatorNotices(app: TestApp, about: string): Promise<
     await reportSeveralSubscriptions(platform, tx, 'nobody', [subscription])
     await reportUnknownPrice(platform, tx, 'nobody', subscription)
   })
-  platform.jobs.handle(`ci.${about}`, () => Promise.reject(new Error('ci')), { delaysMs: [] })
-  await platform.jobs.enqueue(platform.db, `ci.${about}`, {})
+  const kind = `${NEUTRAL_WORD}.${about}`
+  const fail = () => Promise.reject(new Error(NEUTRAL_WORD))
+  platform.jobs.handle(kind, fail, { delaysMs: [] })
+  await platform.jobs.enqueue(platform.db, kind, {})
   return (await app.mail(supportEmail)).filter(({ id }) => !before.has(id))
 }

@@ -1,11 +1,10 @@
 // Account deletion. One transaction removes all data that identifies the user or gives access, in
-// every room. Large data (calls, chunks, downloads) becomes unreachable at once, and a job removes
-// it in slices. The audit log keeps its entries under a pseudonym that no longer identifies a
-// person.
+// every room. Large data (calls, chunks, downloads, the log of emails) becomes unreachable at once,
+// and a job removes it in slices. The audit log keeps its entries under a pseudonym that no longer
+// identifies a person.
 import { setTimeout as wait } from 'node:timers/promises'
 import { eraseDetailsSlice, forgetPerson, recordAudit } from '#audit/audit.ts'
 import { accountDeletedEmail } from '#mail/account-emails.ts'
-import { forgetEmailsOfUser, forgetEmailsTo } from '#mail/email-log.ts'
 import { sendMail } from '#mail/mail.ts'
 import { transaction } from '#platform/db/db.ts'
 import { releaseOwner } from '#platform/lookups.ts'
@@ -51,9 +50,12 @@ export async function deleteAccount(
     // Lock order, as everywhere: the user's row, the counts, the audit log. Another order could
     // deadlock.
     await lockConfirmed(deps, tx, user, proof, requester)
-    const addresses = await listAddresses(tx, user.id)
+    const addresses = (await listAddresses(tx, user.id)).map(({ key, proven }) => ({
+      key,
+      since: proven ? null : user.created_at,
+    }))
     await revokeSessions(deps, tx, user.id)
-    for (const room of deps.rooms) await room.erase?.(tx, user.id)
+    for (const room of deps.rooms) await room.erase?.(tx, user.id, addresses)
     await releaseOwner(tx, user.id)
     await tx.deleteFrom('one_time_tokens').where('user_id', '=', user.id).execute()
     // The database also deletes the sessions, devices, links, codes and passkeys of this row.
@@ -64,10 +66,6 @@ export async function deleteAccount(
       .executeTakeFirst()
     await recount(tx, gone ?? null, null)
     await sendMail(deps, tx, accountDeletedEmail(deps.config, { to: user }))
-    await forgetEmailsOfUser(tx, user.id)
-    // An unverified address may belong to another person.
-    for (const { key, proven } of addresses)
-      await forgetEmailsTo(tx, key, proven ? null : user.created_at)
     announceUserChange(tx, user.id)
     await recordAudit(tx, { actorId: user.id, action: 'account.deleted', at: deps.clock.now() })
     const person = await forgetPerson(tx, user.id)

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { plus } from '#platform/clock.ts'
+import { DAY_MS, plus } from '#platform/clock.ts'
 import { transaction } from '#platform/db/db.ts'
+import { Jobs } from '#platform/jobs/jobs.ts'
 import { removeAged } from '#platform/retention.ts'
 import { PASSWORD, testApp } from '#testing/app.ts'
 import { findScans } from '#testing/plans.ts'
@@ -9,6 +10,7 @@ import { agedIdentity } from '../retention.ts'
 import { updateUser } from '../users.ts'
 import { changeUser, listUsers, userStats } from './administration.ts'
 import { hasSuperuser } from './superuser.ts'
+import { handleOverrideEnds } from './tier-override.ts'
 import { findUsers } from './user-search.ts'
 
 test('an operator’s queries never scan a whole table', async (t) => {
@@ -153,4 +155,26 @@ test('more old sessions than a slice holds are all removed, and no others', asyn
     ['just expired', 'just revoked'],
   )
   assert.equal(left.length, 3, 'and the one that is signed in')
+})
+
+test('a tier override ends on a node whose clock lags the database’s', async (t) => {
+  const app = await testApp(t)
+  const [root, ada] = [await app.as('root', { superuser: true }), await app.as('ada')]
+  const { db, clock, log } = app.platform
+  const late = { now: () => plus(clock.now(), -1_000), ms: () => clock.ms() - 1_000 }
+  const jobs = new Jobs({ db, clock, log })
+  handleOverrideEnds({ db, clock: late, jobs })
+  const { status } = await root.patch(`/api/admin/users/${ada.userId}`, {
+    subscription_tier: 'pro',
+    subscription_tier_until: plus(clock.now(), DAY_MS),
+  })
+  assert.equal(status, 200)
+  app.clock.advance(DAY_MS)
+  await jobs.drain()
+  const user = await db
+    .selectFrom('users')
+    .select(['subscription_tier', 'tier_override_until'])
+    .where('id', '=', ada.userId)
+    .executeTakeFirstOrThrow()
+  assert.deepEqual(user, { subscription_tier: 'free', tier_override_until: null })
 })

@@ -29,12 +29,12 @@ export async function setOverride(
   { tier, until: given }: Override,
 ): Promise<Changes> {
   const until = given && new Date(given).toISOString()
-  if (until !== null && !tier) throw invalid(UNTIL, 'Needs a plan')
-  if (until !== null && until <= clock.now()) throw invalid(UNTIL, 'Must be in the future')
+  if (until !== null && !tier) throw invalid(UNTIL, 'Should be given with subscription_tier')
+  if (until !== null && until <= clock.now()) throw invalid(UNTIL, 'Should be in the future')
   if (tier === undefined) return {}
   const key = `${END_JOB}:${id}`
   await jobs.withdraw(tx, key)
-  if (until !== null) await jobs.enqueue(tx, END_JOB, { userId: id }, { runAt: until, key })
+  if (until !== null) await jobs.enqueue(tx, END_JOB, { userId: id, until }, { runAt: until, key })
   return {
     tier_override: tier,
     tier_override_until: until,
@@ -44,7 +44,7 @@ export async function setOverride(
 
 /** Removes overrides whose end has come. */
 export function handleOverrideEnds({ db, clock, jobs }: Deps): void {
-  jobs.handle<{ userId: string }>(END_JOB, ({ userId }) =>
+  jobs.handle<{ userId: string; until: Instant }>(END_JOB, ({ userId, until }) =>
     transaction(db, async (tx) => {
       const user = await forUpdate(
         tx,
@@ -53,8 +53,10 @@ export function handleOverrideEnds({ db, clock, jobs }: Deps): void {
           .select(['tier_override_until', 'processor_tier'])
           .where('id', '=', userId),
       ).executeTakeFirst()
+      // A changed override has a job of its own. This node's clock may lag the database's, by which
+      // jobs fall due, so it is not compared.
+      if (user?.tier_override_until !== until) return
       const now = clock.now()
-      if (!user?.tier_override_until || user.tier_override_until > now) return
       await updateUser(
         tx,
         userId,

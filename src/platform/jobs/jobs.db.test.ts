@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Clock } from '#platform/clock.ts'
-import { transaction } from '#platform/db/db.ts'
+import { type Db, transaction } from '#platform/db/db.ts'
 import { testApp } from '#testing/app.ts'
 import { ON_POSTGRES } from '#testing/database.ts'
 import { Jobs } from './jobs.ts'
@@ -52,7 +52,15 @@ test('a failing job is retried after a delay, and is stored as dead after its la
   const [dead] = await jobs.dead()
   assert.equal(dead?.last_error, 'the vendor is away')
 
-  assert.equal(await jobs.retry(dead?.id ?? ''), true)
+  const retry = async (tx: Db) => assert.equal(await jobs.retry(tx, dead?.id ?? ''), true)
+  const rolledBack = transaction(db, async (tx) => {
+    await retry(tx)
+    throw new Error('the audit entry failed')
+  })
+  await assert.rejects(rolledBack, /audit entry/)
+  await app.settle()
+  assert.equal(tries, 2, 'a retry that is rolled back does not happen')
+  await transaction(db, retry)
   await app.settle()
   assert.equal(tries, 3)
   assert.ok(clock.ms() > 0)

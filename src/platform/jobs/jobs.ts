@@ -192,16 +192,16 @@ export class Jobs {
    * Makes a failed job due now, or one that waits for its next attempt. Returns false when there is
    * no such job: a job before its first attempt may be planned for a later day.
    */
-  async retry(id: string): Promise<boolean> {
-    const isRetried = await retryJob({ db: this.#db, clock: this.#clock }, id)
-    if (isRetried) this.#runner.poke()
+  async retry(tx: Db, id: string): Promise<boolean> {
+    const isRetried = await retryJob({ db: tx, clock: this.#clock }, id)
+    if (isRetried) afterCommit(tx, this.#runner.poke)
     return isRetried
   }
 
   /** Makes all failed jobs of these kinds due now. Returns their number. */
-  async retryAll(asked?: ListedKinds): Promise<number> {
-    const retried = await retryDead({ db: this.#db, clock: this.#clock }, asked)
-    if (retried > 0) this.#runner.poke()
+  async retryAll(tx: Db, asked?: ListedKinds): Promise<number> {
+    const retried = await retryDead({ db: tx, clock: this.#clock }, asked)
+    if (retried > 0) afterCommit(tx, this.#runner.poke)
     return retried
   }
 

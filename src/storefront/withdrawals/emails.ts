@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
 import type { Config } from '#config/config.ts'
-import { composeEmailTo, type Email, type Recipient } from '#mail/email.ts'
+import { composeEmailToUser, type Email, type Recipient } from '#mail/email.ts'
 import { composeOperatorEmail } from '#mail/operator.ts'
 import type { Tables } from '#platform/db/tables.ts'
 import { formatDateTime, type Locale } from '#platform/locale.ts'
@@ -17,13 +17,14 @@ type WithdrawalRow = Selectable<Tables['withdrawals']>
 /** The acknowledgement on a durable medium, which the buyer gets at once, in their language. */
 export function receiptEmail(
   deps: EmailDeps,
-  withdrawal: WithdrawalRow & Pick<Recipient, 'locale'>,
+  withdrawal: WithdrawalRow & Pick<Recipient, 'locale'> & { user_id: string | null },
   purchase: PurchaseRow,
   right: WithdrawalRight,
 ): Email {
   const { config } = deps
+  const to = { ...withdrawal, id: withdrawal.user_id }
   const text = readEmailMessages(withdrawal.locale).withdrawal({ shop: config.brand.name })
-  return composeEmailTo(config.brand, withdrawal, {
+  return composeEmailToUser(config.brand, to, {
     subject: text.subject,
     before: [text.before, text[right]],
     facts: listFacts(deps, withdrawal, purchase),

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { listEmails } from '#mail/email-log.ts'
 import { type Buyer, openShop, type Shop } from '#testing/buyer.ts'
 import { createShop } from '#testing/shop.ts'
 import { WAIVERS } from './waiver.ts'
@@ -33,6 +34,8 @@ test('a confirmed withdrawal ends the purchase, refunds it once and emails a rec
   assert.equal(more.length, 0)
   for (const fact of [order, '$299.00', 'We refund your payment'])
     assert.ok(receipt?.text.includes(fact), fact)
+  const { emails } = await listEmails(shop.platform.db, { userId: ada.userId, limit: 100 })
+  assert.ok(emails.some(({ subject }) => subject === receipt?.subject))
   const [notice] = (await shop.mail(TEAM)).filter(({ subject }) => /Withdrawal/.test(subject))
   assert.match(notice?.text ?? '', /I do not need it/)
   const actions = await shop.platform.db

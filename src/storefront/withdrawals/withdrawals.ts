@@ -114,9 +114,9 @@ async function applyWithdrawal(
     isDelivered: delivered.has(purchase.id),
     now: clock.now(),
   })
-  const { locale = null } =
+  const { id: user_id = null, locale = null } =
     (await findUser(tx, purchase.user_id ?? purchase.claimant_id ?? '')) ?? {}
-  await sendMail(deps, tx, receiptEmail(deps, { ...withdrawal, locale }, purchase, right))
+  await sendMail(deps, tx, receiptEmail(deps, { ...withdrawal, user_id, locale }, purchase, right))
   await sendMail(deps, tx, withdrawalNoticeEmail(deps, withdrawal, purchase, right), {
     isNotice: true,
   })

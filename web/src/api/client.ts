@@ -16,7 +16,6 @@ import {
   type Reply,
 } from './operation.ts'
 import { ApiProblem, createOfflineProblem, parseProblem } from './problem.ts'
-import { solveProof } from './proof.ts'
 
 type Settings = {
   signal?: AbortSignal | undefined
@@ -88,6 +87,7 @@ async function fetchWithSession(
   if (response.ok) return response
   let problem = await readProblem(response)
   if (problem.challenge !== null) {
+    const { solveProof } = await import('./proof.ts')
     const proof = await solveProof(problem.challenge)
     if (proof === null) throw problem
     response = await send(

@@ -98,7 +98,7 @@ export function parseCode(code: unknown): ProblemCode | null {
   return typeof code === 'string' ? (code as ProblemCode) : null
 }
 
-/** Whether the service keeps this closed while a superuser views the account. */
+/** Returns true for content that is private while a superuser views the account. */
 export function isClosedInView(problem: unknown): boolean {
   return problem instanceof ApiProblem && problem.code === 'view_read_only'
 }

@@ -621,6 +621,7 @@ export type CallPage = {
   next_cursor: string | null
 }
 
+/** Null for models that do not chat and for answers from the cache. */
 export type CallParameters = {
   /** The number of messages or input items. */
   messages: number
@@ -2190,7 +2191,7 @@ export type LogInRequest = {
 
 export type LoggedEmail = {
   id: string
-  /** Null: the address belongs to no account */
+  /** The account that the email is for. Null for emails to the operator, to an address without an account, and to senders of the contact form. */
   user_id: string | null
   address: string
   subject: string
@@ -3741,7 +3742,7 @@ export type UpdateUserRequest = {
   is_verified?: boolean
   is_superuser?: boolean
   subscription_tier?: Tier | null
-  /** When the override ends by itself; only with a tier */
+  /** When the override ends by itself; only with a tier. Without it, the plan has no end; an earlier end is removed. */
   subscription_tier_until?: string | null
 }
 

@@ -65,9 +65,7 @@ function InvoiceRow({ invoice }: { invoice: Invoice }) {
       </Table.Td>
       <Table.Td visibleFrom="sm">{description}</Table.Td>
       <Table.Td>
-        <Badge color={color} miw="max-content">
-          {name}
-        </Badge>
+        <Badge color={color}>{name}</Badge>
       </Table.Td>
       <Table.Td ta="right">{formatMoney(invoice.total, invoice.currency)}</Table.Td>
       <Table.Td ta="right">

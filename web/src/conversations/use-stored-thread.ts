@@ -7,7 +7,7 @@ import { allowanceQuery } from '../usage/usage-query.ts'
 import type { Message } from './api.ts'
 import type { LiveState, OpenEvents } from './live/live-answer.ts'
 import { liveAnswers, useLiveAnswer, useLiveState } from './live/live-answers.ts'
-import { isStored, readText } from './live/turns.ts'
+import { isQuestionStored, isStored } from './live/turns.ts'
 import { announceChange, conversationQuery, conversationsQuery } from './queries.ts'
 import type { Ask, AskOptions, Thread } from './thread.ts'
 
@@ -117,11 +117,12 @@ function start(id: string, shown: Pick<LiveState, 'afterId' | 'question'>, body:
     answerId === null
       ? request('POST', '/api/conversations/{id}/messages', { path: { id }, body, signal })
       : rejoin(id, answerId, lastId, signal)
+  const knownIds = new Set(readMessages(id).map((message) => message.id))
   liveAnswers.start(id, {
     start: { key: newId(), ...shown },
     open,
     onBegin: () => void announceChange(id),
-    onEnd: (state) => void settle(id, state),
+    onEnd: (state) => void settle(id, state, knownIds),
   })
 }
 
@@ -130,7 +131,7 @@ function joinAnswer(id: string, { id: answerId, parent_id }: Message): void {
   liveAnswers.start(id, {
     start: { key: answerId, answerId, afterId: parent_id, question: null },
     open,
-    onEnd: (state) => void settle(id, state),
+    onEnd: (state) => void settle(id, state, new Set()),
   })
 }
 
@@ -142,19 +143,16 @@ function rejoin(id: string, messageId: string, lastId: string | null, signal: Ab
   })
 }
 
-async function settle(id: string, state: LiveState): Promise<void> {
+async function settle(id: string, state: LiveState, knownIds: ReadonlySet<string>): Promise<void> {
   await announceChange(id)
-  if (liveAnswers.find(id)?.state === state && wasStored(id, state)) liveAnswers.drop(id)
+  const isDone = isQuestionStored(readMessages(id), knownIds, state)
+  if (isDone && liveAnswers.find(id)?.state === state) liveAnswers.drop(id)
   void queries.invalidateQueries({ queryKey: allowanceQuery.queryKey })
 }
 
-/** Returns true when the connection was lost after the service had stored the question. */
-function wasStored(id: string, { answerId, afterId, question }: LiveState): boolean {
-  if (answerId !== null || question === null) return false
+function readMessages(id: string): Message[] {
   const pages = queries.getQueryData(conversationQuery(id).queryKey)?.pages ?? []
-  const messages = pages.toReversed().flatMap((page) => page.messages as Message[])
-  const next = messages[messages.findIndex((message) => message.id === afterId) + 1]
-  return next?.role === 'user' && readText(next) === readText({ parts: question })
+  return pages.toReversed().flatMap((page) => page.messages as Message[])
 }
 
 async function chooseBranch(id: string, messageId: string): Promise<void> {

@@ -13,6 +13,7 @@ import { RefundForm } from '../shop/refund-dialog.tsx'
 import { describeCode } from '../shop/timeline.ts'
 import classes from './customer-page.module.css'
 import { refreshCustomers } from './customers-query.ts'
+import { formatLastDay } from './last-day.ts'
 
 /** Newest first; the others open on request. */
 const SHOWN_PAYMENTS = 3
@@ -33,7 +34,7 @@ export function Subscription({ customer }: { customer: Customer }) {
               : t(
                   '{0} until {1}, by a superuser',
                   planName(plans, tier_override),
-                  formatDay(tier_override_until),
+                  formatLastDay(tier_override_until),
                 )}
           </Fact>
         )}

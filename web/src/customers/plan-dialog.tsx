@@ -142,7 +142,7 @@ function listPrices(plans: Plan[], { subscription }: Customer) {
 /** The value for no override. Tiers contain no spaces, so it matches none. */
 const AS_PAID = t('as paid')
 
-/** Overrides the plan of the subscription, until the override is removed. */
+/** Overrides the plan of the subscription, until a day or until the override is removed. */
 function OverrideForm({ customer, onClose, children }: FormProps) {
   const { id, tier_override, tier_override_until } = customer
   const plans = usePlans()

@@ -3,10 +3,11 @@
 import { describeEvent, readAddresses, readReason } from '../account/audit-words.ts'
 import { EMAIL_STATES } from '../activity/email-states.ts'
 import type { AuditEntry, CustomerEvent } from '../api/types.ts'
-import { formatDay, plural } from '../components/format.ts'
+import { plural } from '../components/format.ts'
 import { t } from '../language/text.ts'
 import { formatAmount } from '../shop/amount.ts'
 import { describeCode } from '../shop/timeline.ts'
+import { formatLastDay } from './last-day.ts'
 
 export type TimelineItem = {
   id: string
@@ -146,7 +147,7 @@ function describeChange({ action, data }: CustomerEvent, names: TierNames): stri
         ? t(
             'Plan set to {0} until {1}',
             names.plan(subscription_tier),
-            formatDay(subscription_tier_until),
+            formatLastDay(subscription_tier_until),
           )
         : t('Plan set to {0}', names.plan(subscription_tier))),
   ].filter((word) => word !== false)

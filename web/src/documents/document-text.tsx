@@ -4,7 +4,7 @@ import { api } from '../api/client.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { t } from '../language/text.ts'
 import { FormattedText } from './formatted-text.tsx'
-import { findPassage, findQuote } from './lit.ts'
+import { findPassage, findQuote } from './highlights.ts'
 import classes from './passage.module.css'
 
 type Marked = { id: string; start: number; end: number }

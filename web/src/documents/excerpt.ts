@@ -1,11 +1,11 @@
 /** Finds the words of a search in a passage, also with other endings: `deposits` finds `deposit`. */
 
-export type Part = { at: number; text: string; isMatch: boolean }
+export type TextPart = { at: number; text: string; isMatch: boolean }
 
 /** Splits the text into the words that the query has, and the text between them. */
-export function markWords(text: string, query: string): Part[] {
+export function markWords(text: string, query: string): TextPart[] {
   const stems = listStems(query)
-  const parts: Part[] = []
+  const parts: TextPart[] = []
   let end = 0
   const add = (to: number, isMatch: boolean) => {
     if (to > end) parts.push({ at: end, text: text.slice(end, to), isMatch })

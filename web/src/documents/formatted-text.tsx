@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'react'
 import { findFormat } from '#rag/ingest/parsers/formats.ts'
 import { t } from '../language/text.ts'
 import { Markdown } from '../markdown/markdown.tsx'
-import { findHighlights } from './lit.ts'
+import { findHighlights } from './highlights.ts'
 import classes from './passage.module.css'
 
 const PLAIN_ENDINGS = ['txt', 'text', 'rst']
@@ -11,7 +11,7 @@ const WHOLE: readonly (string | undefined)[] = ['text', 'csv', 'eml', 'ipynb']
 
 /** Returns true for files whose stored text is Markdown: the parsers write headings, lists and tables. */
 export function isFormatted(name: string | null | undefined): boolean {
-  // Older browsers could not light the sentence.
+  // Older browsers could not highlight the sentence.
   if (!name || !('highlights' in CSS)) return false
   const ending = readEnding(name)
   const format = findFormat(ending)
@@ -27,29 +27,35 @@ type FormattedTextProps = {
   name: string
   text: string
   passage: string
-  /** A sentence of the passage, to light instead of the whole passage. */
+  /** A sentence of the passage, to highlight instead of the whole passage. */
   quote: string
 }
 
-/** A document with its headings, lists and tables, and the sentence lit. */
+/** A document with its headings, lists and tables, and the sentence highlighted. */
 export function FormattedText({ name, text, passage, quote }: FormattedTextProps) {
   const box = useRef<HTMLDivElement>(null)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another text has other text nodes.
   useEffect(() => {
     if (box.current === null) return
     const ranges = findRanges(box.current, { passage, quote })
     CSS.highlights.set('cited', new Highlight(...ranges))
     ranges[0]?.startContainer.parentElement?.scrollIntoView({ block: 'center' })
     return () => void CSS.highlights.delete('cited')
-  }, [passage, quote])
+  }, [text, passage, quote])
+  const cited = (quote || passage).trim()
   return (
-    <div ref={box} className={classes.formatted}>
-      {!WHOLE.includes(findFormat(readEnding(name))) && (
-        <p className={classes.simplified}>
-          {t('The layout and pictures of the original are not shown.')}
-        </p>
-      )}
-      <Markdown text={text} />
-    </div>
+    <>
+      {/* Screen readers do not announce a highlight. */}
+      {cited !== '' && <p className="visually-hidden">{t('Highlighted: “{0}”', cited)}</p>}
+      <div ref={box} className={classes.formatted}>
+        {!WHOLE.includes(findFormat(readEnding(name))) && (
+          <p className={classes.simplified}>
+            {t('The layout and pictures of the original are not shown.')}
+          </p>
+        )}
+        <Markdown text={text} />
+      </div>
+    </>
   )
 }
 
@@ -61,11 +67,15 @@ function findRanges(
   const nodes: Text[] = []
   const walker = document.createTreeWalker(box, NodeFilter.SHOW_TEXT)
   while (walker.nextNode()) nodes.push(walker.currentNode as Text)
-  const lit = findHighlights(nodes.map(({ data }) => data).join('\n'), quote || passage, passage)
+  const highlights = findHighlights(
+    nodes.map(({ data }) => data).join('\n'),
+    quote || passage,
+    passage,
+  )
   const ranges: Range[] = []
   let at = 0
   for (const node of nodes) {
-    const marks = lit.subarray(at, at + node.length)
+    const marks = highlights.subarray(at, at + node.length)
     at += node.length + 1
     const [first, last] = [marks.indexOf(1), marks.lastIndexOf(1)]
     if (first < 0) continue

@@ -34,7 +34,7 @@ export function PdfView({ documentId, name, page, passage }: PdfViewProps) {
   })
   const [number, setNumber] = useState(page)
   const canvas = useRef<HTMLCanvasElement>(null)
-  const [lit, setLit] = useState<HighlightBox[]>([])
+  const [highlights, setHighlights] = useState<HighlightBox[]>([])
   const [failed, setFailed] = useState(false)
   const document = pdf.data
 
@@ -43,14 +43,14 @@ export function PdfView({ documentId, name, page, passage }: PdfViewProps) {
     const target = canvas.current
     if (document === undefined || target === null) return
     let isStale = false
-    setLit([])
+    setHighlights([])
     setFailed(false)
     document
       .getPage(number)
       .then((one) =>
         drawPage(one, target, { width: target.parentElement?.clientWidth || 800, passage }),
       )
-      .then((found) => !isStale && setLit(found))
+      .then((found) => !isStale && setHighlights(found))
       .catch(() => !isStale && setFailed(true))
     return () => {
       isStale = true
@@ -89,12 +89,12 @@ export function PdfView({ documentId, name, page, passage }: PdfViewProps) {
               role="img"
               aria-label={t('Page {0} of {1}', number, name)}
             />
-            {lit.map(({ left, top, width, height }, i) => (
+            {highlights.map(({ left, top, width, height }, i) => (
               <div
                 ref={i === 0 ? intoView : undefined}
                 key={`${left} ${top}`}
-                className={classes.lit}
-                data-lit
+                className={classes.highlight}
+                data-highlight
                 style={{
                   left: `${left * 100}%`,
                   top: `${top * 100}%`,
@@ -110,6 +110,6 @@ export function PdfView({ documentId, name, page, passage }: PdfViewProps) {
   )
 }
 
-function intoView(lit: HTMLElement | null): void {
-  lit?.scrollIntoView({ block: 'center', inline: 'center' })
+function intoView(highlight: HTMLElement | null): void {
+  highlight?.scrollIntoView({ block: 'center', inline: 'center' })
 }

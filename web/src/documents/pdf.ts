@@ -9,7 +9,7 @@ import {
   type PDFPageProxy,
 } from 'pdfjs-dist/legacy/build/pdf.mjs'
 import workerUrl from 'pdfjs-dist/legacy/build/pdf.worker.min.mjs?url'
-import { findHighlights } from './lit.ts'
+import { findHighlights } from './highlights.ts'
 
 const files = import.meta.glob<string>(
   [
@@ -68,11 +68,11 @@ async function findHighlightBoxes(page: PDFPageProxy, passage: string): Promise<
   const viewport = page.getViewport({ scale: 1 })
   const { items } = await page.getTextContent()
   const pieces = items.flatMap((item) => ('str' in item ? [item] : []))
-  const lit = findHighlights(pieces.map(({ str }) => str).join('\n'), passage)
+  const highlights = findHighlights(pieces.map(({ str }) => str).join('\n'), passage)
   const found: HighlightBox[] = []
   let at = 0
   for (const { str, transform, width, height } of pieces) {
-    const marks = lit.subarray(at, at + str.length)
+    const marks = highlights.subarray(at, at + str.length)
     at += str.length + 1
     const first = marks.indexOf(1)
     if (first < 0) continue

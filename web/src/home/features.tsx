@@ -2,7 +2,7 @@ import { Text, Title } from '@mantine/core'
 import {
   type Icon,
   IconFileSearch,
-  IconKey,
+  IconLock,
   IconMessages,
   IconReceipt2,
   IconShieldLock,
@@ -28,7 +28,7 @@ const FEATURES: { icon: Icon; title: string; text: string; span: 2 | 3 }[] = [
     span: 3,
   },
   {
-    icon: IconKey,
+    icon: IconLock,
     title: t('Keys for your programs'),
     text: t(
       'Set limits, permissions and an expiry. Works with any OpenAI client: change its base URL.',

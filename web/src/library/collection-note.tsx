@@ -8,7 +8,7 @@ import { LinkButton } from '../components/links.tsx'
 import { IconButton } from '../conversations/parts/icon-button.tsx'
 import { rich } from '../language/rich.ts'
 import { t } from '../language/text.ts'
-import { useUser } from '../session/user.ts'
+import { canConverse, useUser } from '../session/user.ts'
 import classes from './collection-note.module.css'
 import type { Collection } from './files-query.ts'
 import { CollectionDialog } from './lazy-dialogs.ts'
@@ -17,7 +17,7 @@ import { CollectionDialog } from './lazy-dialogs.ts'
 export function CollectionNote({ collection }: { collection: Collection }) {
   const { id, name, instructions } = collection
   const navigate = useNavigate()
-  const canAsk = useUser().entitlements.includes('home')
+  const canAsk = canConverse(useUser())
   const [isEditing, setIsEditing] = useState(false)
   const [isDeleting, setIsDeleting] = useState(false)
   return (

@@ -13,7 +13,7 @@ import { saveFile } from '../components/save-file.ts'
 import { DocumentText } from '../documents/document-text.tsx'
 import { isFormatted } from '../documents/formatted-text.tsx'
 import { t } from '../language/text.ts'
-import { useUser } from '../session/user.ts'
+import { canConverse, useUser } from '../session/user.ts'
 
 const route = getRouteApi('/app/library/$id')
 const PdfView = lazy(() =>
@@ -46,7 +46,7 @@ export function FilePage() {
       }
     },
   })
-  const canAsk = useUser().entitlements.includes('home')
+  const canAsk = canConverse(useUser())
   const [view, setView] = useState<'page' | 'text'>('page')
   const name = stored.data?.document.source ?? t('Pasted text')
 

@@ -98,7 +98,7 @@ type StateProps = { vendor: OperatorVendor; switches: readonly Switch[] }
 
 function StateBadges({ vendor, switches }: StateProps) {
   return describeVendorState(vendor, switches).map(({ label, color }) => (
-    <Badge key={label} color={color} style={{ flexShrink: 0 }}>
+    <Badge key={label} color={color}>
       {label}
     </Badge>
   ))

@@ -54,9 +54,7 @@ export function ChangeTable({ changes }: { changes: SubscriptionChange[] }) {
                   </Group>
                 </Table.Td>
                 <Table.Td visibleFrom="sm">
-                  <Badge color={KINDS[kind].color} style={{ flexShrink: 0 }}>
-                    {KINDS[kind].label}
-                  </Badge>
+                  <Badge color={KINDS[kind].color}>{KINDS[kind].label}</Badge>
                 </Table.Td>
                 <Table.Td visibleFrom="md">{tier === null ? '–' : planName(plans, tier)}</Table.Td>
                 <Table.Td visibleFrom="md">{formatUtcDay(day)}</Table.Td>

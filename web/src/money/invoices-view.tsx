@@ -94,9 +94,7 @@ function InvoiceTable({ invoices }: { invoices: AdminInvoice[] }) {
               </Table.Td>
               <Table.Td visibleFrom="md">{number ?? '–'}</Table.Td>
               <Table.Td>
-                <Badge color={COLORS[status] ?? 'gray'} style={{ flexShrink: 0 }}>
-                  {describeCode(status)}
-                </Badge>
+                <Badge color={COLORS[status] ?? 'gray'}>{describeCode(status)}</Badge>
               </Table.Td>
               <Table.Td visibleFrom="md" className={tableClasses.whole}>
                 {formatDay(created_at)}

@@ -1,4 +1,4 @@
-import type { BusinessMetrics, MetricInterval } from '../api/types.ts'
+import type { BusinessMetrics, MetricInterval, MetricTotal } from '../api/types.ts'
 import { formatUtcDay, formatUtcMonth } from '../components/format.ts'
 import { t } from '../language/text.ts'
 import { BarChart } from '../usage/usage-chart.tsx'
@@ -6,7 +6,7 @@ import { formatMetric, formatTick, nameLine } from './metric-words.ts'
 
 type MetricChartProps = {
   metrics: BusinessMetrics
-  line: BusinessMetrics['totals'][number]
+  line: MetricTotal
   label: string
   interval?: MetricInterval
   height?: number

@@ -2,9 +2,8 @@ import { Button, Card, Group, NativeSelect, Skeleton, Table } from '@mantine/cor
 import { IconChartBarOff, IconDownload } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import type { BusinessMetrics, MetricInterval } from '../api/types.ts'
+import type { BusinessMetrics, MetricInterval, MetricTotal } from '../api/types.ts'
 import { FormProblem } from '../components/form-problem.tsx'
-import { TextLink } from '../components/links.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { ScrollX } from '../components/scroll-x.tsx'
@@ -16,6 +15,7 @@ import { formatMetric, labelLine, METRIC_GROUPS, METRIC_WORDS, nameLine } from '
 import classes from './money.module.css'
 import { downloadMetrics, metricsQuery, readSpan } from './money-query.ts'
 import { PeriodChoice } from './period-choice.tsx'
+import { RowsLink } from './rows-link.tsx'
 
 const route = getRouteApi('/app/run/run/money')
 
@@ -108,11 +108,14 @@ function Metrics({ metrics, interval, chosen }: MetricsProps) {
   )
 }
 
-const isEmpty = ({ series }: BusinessMetrics, line: Line) =>
+const isEmpty = ({ series }: BusinessMetrics, line: MetricTotal) =>
   !series.some((one) => nameLine(one) === nameLine(line) && one.values.some((value) => value))
 
-type Line = BusinessMetrics['totals'][number]
-type MetricTableProps = { metrics: BusinessMetrics; lines: Line[]; chosen: string | undefined }
+type MetricTableProps = {
+  metrics: BusinessMetrics
+  lines: MetricTotal[]
+  chosen: string | undefined
+}
 
 function MetricTable({ metrics, lines, chosen }: MetricTableProps) {
   const navigate = route.useNavigate()
@@ -166,7 +169,7 @@ function MetricTable({ metrics, lines, chosen }: MetricTableProps) {
 }
 
 type MetricRowProps = {
-  line: Line
+  line: MetricTotal
   label: string
   before: number | null
   isChosen: boolean
@@ -191,20 +194,7 @@ function MetricRow({ line, label, before, isChosen, onShow }: MetricRowProps) {
       <Table.Td ta="right" visibleFrom="sm" className={tableClasses.whole}>
         <Change line={line} before={before} />
       </Table.Td>
-      <Table.Td ta="right">
-        {rows ? (
-          <TextLink
-            to={rows.to}
-            search={rows.search}
-            size="sm"
-            aria-label={t('Show rows of {0}', label)}
-          >
-            {t('Show')}
-          </TextLink>
-        ) : (
-          '–'
-        )}
-      </Table.Td>
+      <Table.Td ta="right">{rows ? <RowsLink rows={rows} label={label} /> : '–'}</Table.Td>
     </Table.Tr>
   )
 }

@@ -86,11 +86,7 @@ function MovementRow({ movement, sold }: { movement: Movement; sold: string }) {
 
 function TypeBadge({ type }: Pick<Movement, 'type'>) {
   const { label, color } = TYPES[type]
-  return (
-    <Badge color={color} style={{ flexShrink: 0 }}>
-      {label}
-    </Badge>
-  )
+  return <Badge color={color}>{label}</Badge>
 }
 
 function Payer({ movement: { email, order_id, user_id } }: { movement: Movement }) {

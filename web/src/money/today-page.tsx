@@ -13,10 +13,11 @@ import { inboxQuery } from '../shop/inbox-query.ts'
 import { Change } from './change.tsx'
 import { ChangeTable } from './change-table.tsx'
 import { MetricChart } from './metric-chart.tsx'
-import { formatChange, formatMetric, METRIC_WORDS, nameLine, type Rows } from './metric-words.ts'
+import { formatChange, formatMetric, METRIC_WORDS, nameLine } from './metric-words.ts'
 import classes from './money.module.css'
 import { changesQuery, metricsQuery, movementsQuery, readSpan } from './money-query.ts'
 import { MovementTable } from './movement-table.tsx'
+import { RowsLink } from './rows-link.tsx'
 
 const TODAY = [
   'revenue',
@@ -165,26 +166,6 @@ function Margin({ metrics }: { metrics: BusinessMetrics }) {
     >
       {margin ? formatMetric(margin, margin.value) : '–'}
     </Stat>
-  )
-}
-
-type RowsLinkProps = { rows: Rows; label: string; note?: string | null | undefined }
-
-function RowsLink({ rows, label, note }: RowsLinkProps) {
-  return (
-    <>
-      {note && `${note} · `}
-      {rows && (
-        <TextLink
-          to={rows.to}
-          search={rows.search}
-          size="sm"
-          aria-label={t('Details of {0}', label)}
-        >
-          {t('Details')}
-        </TextLink>
-      )}
-    </>
   )
 }
 

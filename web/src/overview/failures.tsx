@@ -1,12 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { describeFailure } from '../calls/failure-sentence.ts'
-import { formatAge } from '../components/format.ts'
+import { lazy, Suspense } from 'react'
 import { Failure } from '../components/notice.tsx'
 import { t } from '../language/text.ts'
 import { Panel, Rows } from './panel.tsx'
 import { FAILURE_DAYS, recentFailuresQuery } from './queries.ts'
 import classes from './row.module.css'
+
+const FailedCall = lazy(() =>
+  import('./failed-call.tsx').then(({ FailedCall }) => ({ default: FailedCall })),
+)
 
 /** What failed lately, and what to do about it. */
 export function Failures() {
@@ -24,21 +27,10 @@ export function Failures() {
         <Failure problem={failed.error} retry={() => void failed.refetch()} />
       ) : (
         <Rows rows={failed.data?.calls} none={t('No call failed.')}>
-          {({ id, at, model, request_id, error_code, error_detail }) => (
-            <li key={id} className={classes.failure}>
-              <Link to="/calls" search={{ q: request_id ?? undefined }} className={classes.row}>
-                <span>{model}</span>
-                <span>{formatAge(at)}</span>
-              </Link>
-              {error_code && (
-                <p className={classes.reason}>
-                  {describeFailure(error_code) ?? error_detail ?? error_code}{' '}
-                  <Link to="/errors" hash={error_code}>
-                    {t('About this error')}
-                  </Link>
-                </p>
-              )}
-            </li>
+          {(call) => (
+            <Suspense key={call.id} fallback={<li className={classes.waiting} />}>
+              <FailedCall call={call} />
+            </Suspense>
           )}
         </Rows>
       )}

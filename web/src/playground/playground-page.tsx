@@ -2,7 +2,7 @@ import { Button, Skeleton } from '@mantine/core'
 import { IconRestore } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import { modelsQuery } from '../api/queries.ts'
 import { callQuery } from '../calls/calls-query.ts'
 import { Choice } from '../components/choice.tsx'
@@ -40,23 +40,38 @@ export function PlaygroundPage() {
 
 function OpenPlayground() {
   const { call } = route.useSearch()
-  return call === undefined ? <Workbench /> : <ReplayedCall key={call} id={call} />
+  const [restarts, setRestarts] = useState(0)
+  const bench = { restarts, onRestart: () => setRestarts(restarts + 1) }
+  return call === undefined ? (
+    <Workbench {...bench} />
+  ) : (
+    <ReplayedCall key={call} id={call} {...bench} />
+  )
 }
 
-function ReplayedCall({ id }: { id: string }) {
+type BenchProps = {
+  /** How often the user started over, which removes the button with the focus. */
+  restarts: number
+  onRestart: () => void
+}
+
+function ReplayedCall({ id, ...bench }: BenchProps & { id: string }) {
   const call = useQuery(callQuery(id))
   const { id: userId } = useUser()
   return (
     <Loaded query={call} skeleton={<Skeleton h={420} />}>
       {(call) => {
         const { start, isWhole } = findReplay(userId, call)
-        return <Workbench start={start} note={<ReplayNote call={call} isWhole={isWhole} />} />
+        const note = <ReplayNote call={call} isWhole={isWhole} />
+        return <Workbench {...bench} start={start} note={note} />
       }}
     </Loaded>
   )
 }
 
-function Workbench({ start = EMPTY_START, note }: { start?: Start; note?: ReactNode }) {
+type WorkbenchProps = BenchProps & { start?: Start; note?: ReactNode }
+
+function Workbench({ restarts, onRestart, start = EMPTY_START, note }: WorkbenchProps) {
   const { model: chosen, view = 'settings' } = route.useSearch()
   const navigate = route.useNavigate()
   const models = useQuery(modelsQuery)
@@ -84,6 +99,7 @@ function Workbench({ start = EMPTY_START, note }: { start?: Start; note?: ReactN
             disabled={playground.isRunning}
             onClick={() => {
               playground.restart()
+              onRestart()
               set({ call: undefined, model })
             }}
           >
@@ -96,7 +112,7 @@ function Workbench({ start = EMPTY_START, note }: { start?: Start; note?: ReactN
         <div className={classes.main}>
           {note}
           <ModelSelect model={model} onChange={(next) => set({ model: next })} />
-          <Thread playground={playground} />
+          <Thread playground={playground} restarts={restarts} />
         </div>
         <section className={classes.side} aria-label={t('Request')}>
           <Choice

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Call } from '../api/types.ts'
-import { readBody, readCall } from './replay.ts'
+import { findReplay, readBody, readCall, rememberRequest } from './replay.ts'
 import { buildBody, type Message } from './request.ts'
 
 const SETTINGS = {
@@ -48,4 +48,21 @@ test('a call without its request gives its model and parameters', () => {
   const unknown = { ...parameters, reasoning_effort: 'xhigh' }
   assert.equal(readCall({ ...call, parameters: unknown }).settings.effort, null)
   assert.equal(readCall({ ...call, parameters: null }).settings.streams, true)
+})
+
+test('the last 20 requests are remembered, apart from long ones', () => {
+  const stored = new Map<string, string>()
+  Object.defineProperty(globalThis, 'localStorage', {
+    value: {
+      getItem: (key: string) => stored.get(key) ?? null,
+      setItem: (key: string, text: string) => stored.set(key, text),
+    },
+  })
+  const remember = (id: number, content: string) =>
+    rememberRequest('ada', String(id), buildBody(SETTINGS, [{ role: 'user', content }]))
+  for (let id = 0; id < 21; id++) remember(id, 'When?')
+  remember(21, 'When? '.repeat(10_000))
+  const isWhole = (id: number) =>
+    findReplay('ada', { request_id: String(id), model: 'm' } as Call).isWhole
+  assert.deepEqual([0, 1, 20, 21].map(isWhole), [false, true, true, false])
 })

@@ -5,10 +5,13 @@ import { type ChatBody, EFFORTS, type Message, NEW_SETTINGS, type Settings } fro
 
 type SentRequest = { id: string; body: ChatBody }
 
-const sentRequests = createBrowserList<SentRequest>('playground', 50)
+const sentRequests = createBrowserList<SentRequest>('playground', 20)
+/** Conversations and drafts share the storage of about 5 MB. */
+const CHARACTERS_MAX = 50_000
 
-/** Keeps a request in this browser until its user signs out. */
+/** Keeps a request in this browser until its user signs out. Skips long ones. */
 export function rememberRequest(userId: string, id: string, body: ChatBody): void {
+  if (JSON.stringify(body).length > CHARACTERS_MAX) return
   sentRequests.update(userId, (stored) => [{ id, body }, ...stored])
 }
 

@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Textarea } from '@mantine/core'
 import { IconPlayerStop, IconSend, IconX } from '@tabler/icons-react'
-import { type FormEvent, type KeyboardEvent, useRef } from 'react'
+import { type FormEvent, type KeyboardEvent, useEffect, useRef } from 'react'
 import { t } from '../language/text.ts'
 import { Markdown } from '../markdown/markdown.tsx'
 import classes from './playground.module.css'
@@ -10,8 +10,14 @@ import type { Playground } from './use-playground.ts'
 
 const ROLES = { user: t('User'), assistant: t('Assistant') }
 
+type ThreadProps = {
+  playground: Playground
+  /** Each restart focuses the field. */
+  restarts: number
+}
+
 /** The messages, the answer as it comes, and the field for the next message. */
-export function Thread({ playground }: { playground: Playground }) {
+export function Thread({ playground, restarts }: ThreadProps) {
   const { messages, remove, run, isRunning } = playground
   return (
     <>
@@ -31,7 +37,7 @@ export function Thread({ playground }: { playground: Playground }) {
         </ol>
       )}
       {run && !isRunning && <RunFacts run={run} />}
-      <Composer playground={playground} />
+      <Composer playground={playground} restarts={restarts} />
     </>
   )
 }
@@ -60,9 +66,12 @@ function Turn({ message: { role, content }, isGrowing = false, onRemove = null }
   )
 }
 
-function Composer({ playground }: { playground: Playground }) {
+function Composer({ playground, restarts }: ThreadProps) {
   const { draft, setDraft, canSend, isRunning, send, stop } = playground
   const field = useRef<HTMLTextAreaElement>(null)
+  useEffect(() => {
+    if (restarts > 0) field.current?.focus()
+  }, [restarts])
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (canSend) void send()

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
 import { queries } from '../api/queries.ts'
+import { session } from '../session/browser-session.ts'
 import { useUser } from '../session/user.ts'
 import { rememberRequest, type Start } from './replay.ts'
 import { buildBody, type ChatBody, type Message, type Settings } from './request.ts'
@@ -30,7 +31,9 @@ export function usePlayground(model: string, start: Start) {
     setRun(started)
     const ended = await sendRun(started, controller.current.signal, setRun)
     setRun(ended)
-    if (ended.requestId !== null) rememberRequest(userId, ended.requestId, ended.body)
+    // A sign-out, also in another tab, ends the run and has deleted the stored requests.
+    if (ended.requestId !== null && session.userId() === userId)
+      rememberRequest(userId, ended.requestId, ended.body)
     if (ended.text !== '') setMessages([...drafted, { role: 'assistant', content: ended.text }])
     void queries.invalidateQueries({ queryKey: ['calls'] })
   }

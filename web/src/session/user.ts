@@ -12,3 +12,8 @@ export function useUser(): User {
   if (!user) throw new Error('useUser outside the app shell')
   return user
 }
+
+/** Returns false for plans that have documents without conversations. */
+export function canConverse({ entitlements }: Pick<User, 'entitlements'>): boolean {
+  return entitlements.includes('home') || !entitlements.includes('library')
+}

@@ -15,7 +15,7 @@ import { Menu } from '../components/menu.tsx'
 import { ConversationSidebar } from '../conversations/sidebar/sidebar.tsx'
 import { t } from '../language/text.ts'
 import { useSignOut } from '../session/sign-out.ts'
-import { UserContext } from '../session/user.ts'
+import { canConverse, UserContext } from '../session/user.ts'
 import { MenuItems } from './menu-items.tsx'
 import { useMenuState } from './menu-state.ts'
 import { findPlace, OWN, type PlaceName, WORK } from './navigation.ts'
@@ -140,10 +140,7 @@ function PlaceMenu({ place, user, onSelect }: PlaceMenuProps) {
         </Suspense>
       )
     )
-  const isWithoutConversations =
-    user !== undefined &&
-    !user.entitlements.includes('home') &&
-    user.entitlements.includes('library')
+  const isWithoutConversations = user !== undefined && !canConverse(user)
   return (
     <>
       <MenuItems

@@ -174,11 +174,7 @@ function DisputeRow({
 
 function DisputeBadge({ dispute: { status, is_open } }: { dispute: Dispute }) {
   const color = is_open ? 'brass' : status === 'lost' ? 'red' : 'pine'
-  return (
-    <Badge color={color} style={{ flexShrink: 0 }}>
-      {describeCode(status)}
-    </Badge>
-  )
+  return <Badge color={color}>{describeCode(status)}</Badge>
 }
 
 function EvidenceDialog({ id, onClose }: { id: string; onClose: () => void }) {

@@ -27,8 +27,8 @@ export function FormDialog(dialog: FormDialogProps) {
   const { title, action, done, isDangerous, isReady = true, children, onClose, onSubmit } = dialog
   const run = useMutation({
     mutationFn: onSubmit,
-    onSuccess: (said) => {
-      showToast(typeof said === 'string' ? said : done)
+    onSuccess: (message) => {
+      showToast(typeof message === 'string' ? message : done)
       onClose()
     },
   })

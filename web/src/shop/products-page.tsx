@@ -53,7 +53,7 @@ export function ProductsPage() {
 function ProductTable({ products, isFixed }: { products: StoreProduct[]; isFixed: boolean }) {
   const sold = products.filter(({ retired_at }) => retired_at === null)
   const move = useMutation({ mutationFn: (wanted: Move) => moveProduct(wanted, sold) })
-  const body = useKeptFocus(products, move.variables)
+  const body = useKeptFocus(products, move.isSuccess ? move.variables : undefined)
   return (
     <>
       <FormProblem problem={move.error} />

@@ -1,5 +1,6 @@
 import { Button, Divider, Group, Text } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import { formatProblem } from '../api/problem.ts'
 import { readinessQuery } from '../api/readiness.ts'
@@ -26,11 +27,13 @@ export function OAuthButtons({ redirect, first }: OAuthButtonsProps) {
   const chosen = providers.find(({ id }) => id === first)?.id
   const isStarted = useRef(false)
   const { mutate } = start
+  const navigate = useNavigate()
   useEffect(() => {
     if (!readiness || !chosen || isStarted.current) return
     isStarted.current = true
-    mutate(chosen)
-  }, [readiness, chosen, mutate])
+    // `redirect` no longer names the method, so Back does not start the sign-in again.
+    void navigate({ to: '/login', search: { redirect }, replace: true }).then(() => mutate(chosen))
+  }, [readiness, chosen, redirect, navigate, mutate])
 
   if (providers.length === 0) return null
   return (

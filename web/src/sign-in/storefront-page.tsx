@@ -12,7 +12,7 @@ const route = getRouteApi('/app/storefront')
 
 /** Signs the user in to the storefront with the session of the app. */
 export function StorefrontPage() {
-  const { state, continue: isSignedInForIt } = route.useSearch()
+  const { state, continue: continuesAtOnce } = route.useSearch()
   const user = useUser()
   const continueToShop = useMutation({
     mutationFn: () => api.post('/api/auth/storefront', { state }),
@@ -22,10 +22,10 @@ export function StorefrontPage() {
   const isStarted = useRef(false)
   const { mutate } = continueToShop
   useEffect(() => {
-    if (!isSignedInForIt || isStarted.current) return
+    if (!continuesAtOnce || isStarted.current) return
     isStarted.current = true
     mutate()
-  }, [isSignedInForIt, mutate])
+  }, [continuesAtOnce, mutate])
   return (
     <Page title={t('Sign in to the shop')} lead={t('You are signed in as {0}.', user.email)}>
       <Stack maw={420}>

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { keysQuery } from '../api/queries.ts'
 import type { GetUsageResponse } from '../api/types.ts'
-import { formatCompact, formatCount, formatDollars, formatUtcDay } from '../components/format.ts'
+import { formatCompact, formatCount, formatDollars } from '../components/format.ts'
 import { LinkButton } from '../components/links.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
@@ -119,7 +119,7 @@ function useNames(groupedBy: string): (key: string) => string {
   const hasKeys = useUser().entitlements.includes('api_keys')
   const keys = useQuery({ ...keysQuery, enabled: groupedBy === 'key' && hasKeys })
   const names = new Map(keys.data?.map(({ id, name }) => [id, name]))
-  return (key) => (groupedBy === 'day' ? formatUtcDay(key) : formatGroupName(groupedBy, key, names))
+  return (key) => formatGroupName(groupedBy, key, names)
 }
 
 function buildBars(

@@ -129,6 +129,7 @@ export class LiveAnswer {
           questionId: questionId ?? event.questionId,
           text: '',
           reasoning: null,
+          isThinking: false,
           tools: [],
         })
         break

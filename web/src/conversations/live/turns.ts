@@ -36,6 +36,22 @@ export function isStored(messages: Message[], { answerId, outcome }: LiveState):
   )
 }
 
+/** Returns true when the service stored the question before the connection was lost. */
+export function isQuestionStored(
+  messages: Message[],
+  knownIds: ReadonlySet<string>,
+  { answerId, afterId, question }: LiveState,
+): boolean {
+  if (answerId !== null || question === null) return false
+  const next = messages[messages.findIndex(({ id }) => id === afterId) + 1]
+  // A question that is sent again unchanged has the same text as the known one.
+  return (
+    next?.role === 'user' &&
+    !knownIds.has(next.id) &&
+    readText(next) === readText({ parts: question })
+  )
+}
+
 export function createAnswer(state: LiveState): Message {
   const id = state.answerId ?? `${state.key} answer`
   return {

@@ -1,5 +1,5 @@
 import { createBrowserList } from '../../components/browser-list.ts'
-import type { LocalConversation } from './kept-here.ts'
+import type { LocalConversation } from './conversation-list.ts'
 import { inBrowser } from './local-conversations.ts'
 import type { LocalMessage } from './tree.ts'
 
@@ -25,7 +25,7 @@ export function useBrowserConversations(userId: string): number {
 }
 
 /** Returns what this browser keeps, in the format of the export. */
-export function exportBrowser(userId: string): ExportedConversation[] {
+export async function exportBrowser(userId: string): Promise<ExportedConversation[]> {
   const questions = oldQuestions.read(userId).toReversed()
   const old = oldConversations
     .read(userId)
@@ -35,7 +35,7 @@ export function exportBrowser(userId: string): ExportedConversation[] {
     { id: `${id}-answer`, role: 'assistant', content: answer },
   ])
   return [
-    ...inBrowser.read(userId),
+    ...(await inBrowser.load(userId)),
     ...old,
     ...(asked.length > 0
       ? [chain(`questions-${asked[0]?.id}`, new Date().toISOString(), asked)]

@@ -3,29 +3,35 @@
 import { useSyncExternalStore } from 'react'
 import { t } from '../../language/text.ts'
 import type { Part } from '../api.ts'
-import { keptHere, type LocalConversation } from './kept-here.ts'
+import { type LocalConversation, localConversationList } from './conversation-list.ts'
 import { getPictures, readReference, usePictures } from './pictures.ts'
 
 /** Where conversations are: `use` renders again when one changes. */
 export type LocalStore = {
   use(userId: string): LocalConversation[]
   read(userId: string): LocalConversation[]
+  /** Returns the conversations with all their pictures, which `read` does not wait for. */
+  load(userId: string): Promise<LocalConversation[]>
   update(userId: string, change: (stored: LocalConversation[]) => LocalConversation[]): void
 }
 
 /** In this browser, until sign-out. */
 export const inBrowser: LocalStore = {
-  use: (userId) => fillPictures(keptHere.use(userId), usePictures(userId)),
-  read: (userId) => fillPictures(keptHere.read(userId), getPictures(userId)),
+  use: (userId) => fillPictures(localConversationList.use(userId), usePictures(userId)),
+  read: (userId) => fillPictures(localConversationList.read(userId), getPictures(userId)),
+  async load(userId) {
+    const pictures = getPictures(userId)
+    await pictures.load(listReferences(userId))
+    return fillPictures(localConversationList.read(userId), pictures)
+  },
   update(userId, change) {
     const pictures = getPictures(userId)
-    keptHere.update(userId, (stored) => {
-      const changed = change(stored).map((one) =>
-        mapPictures(one, (part) => keepPicture(pictures, part)),
-      )
-      pictures.keepOnly(new Set(changed.flatMap(listReferences)))
-      return changed
-    })
+    const before = listReferences(userId)
+    localConversationList.update(userId, (stored) =>
+      change(stored).map((one) => mapPictures(one, (part) => storePicture(pictures, part))),
+    )
+    const after = new Set(listReferences(userId))
+    for (const id of before) if (!after.has(id)) pictures.delete(id)
   },
 }
 
@@ -36,6 +42,7 @@ class InMemory implements LocalStore {
 
   use = (): LocalConversation[] => useSyncExternalStore(this.#subscribe, () => this.#list)
   read = (): LocalConversation[] => this.#list
+  load = async (): Promise<LocalConversation[]> => this.#list
   update = (_: string, change: (stored: LocalConversation[]) => LocalConversation[]): void => {
     this.#list = change(this.#list)
     for (const listener of this.#listeners) listener()
@@ -97,14 +104,16 @@ function mapPictures(
   return { ...conversation, messages }
 }
 
-function keepPicture(pictures: ReturnType<typeof getPictures>, part: Picture): Part {
-  return readReference(part) === null ? pictures.keep(part) : part
+function storePicture(pictures: ReturnType<typeof getPictures>, part: Picture): Part {
+  return readReference(part) === null ? pictures.store(part) : part
 }
 
-function listReferences({ messages }: LocalConversation): string[] {
-  return messages.flatMap(({ parts }) =>
-    parts.flatMap((part) => (part.type === 'image' ? (readReference(part) ?? []) : [])),
-  )
+/** Returns the ids of the stored pictures of all conversations. */
+function listReferences(userId: string): string[] {
+  return localConversationList
+    .read(userId)
+    .flatMap(({ messages }) => messages.flatMap(({ parts }) => parts))
+    .flatMap((part) => (part.type === 'image' ? (readReference(part) ?? []) : []))
 }
 
 /** React compares by identity: the same list with the same pictures is the same object. */

@@ -16,7 +16,7 @@ const REFERENCE = 'kept:'
 class Pictures {
   readonly #userId: string
   readonly #data = new Map<string, string>()
-  readonly #requested = new Set<string>()
+  readonly #loading = new Map<string, Promise<void>>()
   readonly #listeners = new Set<() => void>()
   #version = 0
   #database: Promise<IDBDatabase> | null = null
@@ -36,10 +36,10 @@ class Pictures {
   }
 
   /** Stores a picture and returns the part that refers to it. */
-  keep(part: Picture): Picture {
+  store(part: Picture): Picture {
     const id = newId()
     this.#data.set(id, part.data)
-    this.#run('readwrite', (store) => store.put(part.data, id))
+    void this.#run('readwrite', (store) => void store.put(part.data, id))
     return { ...part, data: REFERENCE + id }
   }
 
@@ -49,36 +49,49 @@ class Pictures {
     if (id === null) return part
     const data = this.#data.get(id)
     if (data !== undefined) return { ...part, data }
-    if (!this.#requested.has(id)) this.#load(id)
+    void this.load([id])
     return null
   }
 
-  /** Deletes the pictures that nothing refers to. */
-  keepOnly(ids: ReadonlySet<string>): void {
-    for (const id of this.#data.keys()) {
-      if (ids.has(id)) continue
-      this.#data.delete(id)
-      this.#run('readwrite', (store) => store.delete(id))
-    }
+  delete(id: string): void {
+    this.#data.delete(id)
+    void this.#run('readwrite', (store) => void store.delete(id))
   }
 
-  #load(id: string): void {
-    this.#requested.add(id)
-    this.#run('readonly', (store) => {
+  /** Resolves when the pictures are loaded, or lost. */
+  async load(ids: readonly string[]): Promise<void> {
+    for (const id of ids) {
+      if (this.#data.has(id) || this.#loading.has(id)) continue
+      this.#loading.set(
+        id,
+        this.#run('readonly', (store) => this.#read(store, id)),
+      )
+    }
+    await Promise.all(ids.map((id) => this.#loading.get(id)))
+  }
+
+  #read(store: IDBObjectStore, id: string): Promise<void> {
+    return new Promise((resolve, reject) => {
       const request = store.get(id)
+      request.onerror = () => reject(request.error)
       request.onsuccess = () => {
-        if (typeof request.result !== 'string') return
-        this.#data.set(id, request.result)
-        this.#version++
-        for (const listener of this.#listeners) listener()
+        if (typeof request.result === 'string') {
+          this.#data.set(id, request.result)
+          this.#version++
+          for (const listener of this.#listeners) listener()
+        }
+        resolve()
       }
     })
   }
 
-  /** A browser without storage keeps pictures until the page is left. */
-  #run(mode: IDBTransactionMode, use: (store: IDBObjectStore) => void): void {
+  /** Never throws: a browser without storage keeps pictures until the page is left. */
+  async #run(
+    mode: IDBTransactionMode,
+    use: (store: IDBObjectStore) => void | Promise<void>,
+  ): Promise<void> {
     this.#database ??= this.#open()
-    this.#database
+    await this.#database
       .then((database) => use(database.transaction(STORE, mode).objectStore(STORE)))
       .catch(() => undefined)
   }
@@ -95,7 +108,7 @@ class Pictures {
           database.close()
           this.#database = null
           this.#data.clear()
-          this.#requested.clear()
+          this.#loading.clear()
         }
         resolve(database)
       }

@@ -75,18 +75,17 @@ function addMessage({ store, userId, id }: Place, message: LocalMessage): void {
 
 /** Answers a question. The service stores no message of this conversation, so it gets the whole branch. */
 function answer(place: Place, questionId: string, options: AskOptions): void {
-  const branch = readBranch(readConversation(place)?.messages ?? [], questionId)
-  const body = {
-    messages: branch.map(({ role, parts }) => ({ role, parts })),
-    documents: options.documents,
-    ...(options.collections.length > 0 && { collections: options.collections }),
-    ...(options.model !== undefined && { model: options.model }),
-  }
   let hasAsked = false
   const open: OpenEvents = async (_, __, signal) => {
     // A lost connection ends the answer: nothing can be rejoined.
     if (hasAsked) return null
     hasAsked = true
+    const body = {
+      messages: await loadBranch(place, questionId),
+      documents: options.documents,
+      ...(options.collections.length > 0 && { collections: options.collections }),
+      ...(options.model !== undefined && { model: options.model }),
+    }
     return request('POST', '/api/conversations/temporary', { body, signal })
   }
   liveAnswers.start(place.id, {
@@ -94,6 +93,11 @@ function answer(place: Place, questionId: string, options: AskOptions): void {
     open,
     onEnd: (state) => save(place, state),
   })
+}
+
+async function loadBranch({ store, userId, id }: Place, leafId: string) {
+  const stored = (await store.load(userId)).find((one) => one.id === id)
+  return readBranch(stored?.messages ?? [], leafId).map(({ role, parts }) => ({ role, parts }))
 }
 
 /** Stores a finished answer, unless its conversation was deleted meanwhile. */

@@ -5,7 +5,7 @@ import { type ReactElement, useEffect, useMemo, useState } from 'react'
 import { api } from '../../api/client.ts'
 import { newId } from '../../components/new-id.ts'
 import { t } from '../../language/text.ts'
-import { useUser } from '../../session/user.ts'
+import { canConverse, useUser } from '../../session/user.ts'
 import type { ComposerOptions } from '../composer/composer.tsx'
 import type { Scope } from '../composer/scope.ts'
 import { ConversationView } from '../conversation-view.tsx'
@@ -25,10 +25,8 @@ const route = getRouteApi('/app/home')
 /** A new conversation. It gets its address with its first question. */
 export function HomePage(): ReactElement {
   const { temporary, document, collection } = route.useSearch()
-  const { entitlements } = useUser()
-  // Plans may have documents without conversations.
-  if (!entitlements.includes('home') && entitlements.includes('library'))
-    return <Navigate to="/library" replace />
+  const user = useUser()
+  if (!canConverse(user)) return <Navigate to="/library" replace />
   // Without a key, a new temporary conversation would show the last one.
   if (temporary) return <TemporaryConversation key="temporary" />
   return (

@@ -18,7 +18,10 @@ export function Dialog({ title, onClose, children }: DialogProps) {
       // Closing returns the focus, which removing an open dialog would lose.
       element?.close()
       // A row that leaves with the dialog is removed after this.
-      queueMicrotask(() => opener?.isConnected === false && focusRegion(region))
+      queueMicrotask(() => {
+        const isLost = document.activeElement === document.body
+        if (isLost && opener?.isConnected === false) focusRegion(region)
+      })
     }
   }, [])
   return (

@@ -5,7 +5,7 @@ import { formatProblem, isClosedInView } from '../../api/problem.ts'
 import { t } from '../../language/text.ts'
 import { useUser } from '../../session/user.ts'
 import { groupByDay } from '../day-groups.ts'
-import { keptHere } from '../local/kept-here.ts'
+import { localConversationList } from '../local/conversation-list.ts'
 import { conversationsQuery, keepingQuery } from '../queries.ts'
 import '../tokens.css'
 import { StoredRow } from './conversation-row.tsx'
@@ -114,7 +114,7 @@ function StoredList({ isArchive }: { isArchive: boolean }) {
 }
 
 function LocalList({ isOnly }: { isOnly: boolean }) {
-  const all = keptHere.use(useUser().id)
+  const all = localConversationList.use(useUser().id)
   if (all.length === 0)
     return isOnly ? <p className={classes.empty}>{t('Your conversations appear here.')}</p> : null
   return (

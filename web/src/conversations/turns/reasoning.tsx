@@ -2,11 +2,11 @@ import { IconChevronRight } from '@tabler/icons-react'
 import { useState } from 'react'
 import { t } from '../../language/text.ts'
 import { Markdown } from '../../markdown/markdown.tsx'
-import type { Message } from '../api.ts'
+import type { Reasoning as ReasoningText } from '../api.ts'
 import classes from './answer.module.css'
 
 type ReasoningProps = {
-  reasoning: NonNullable<Message['reasoning']>
+  reasoning: ReasoningText
   /** True while the model thinks. */
   isThinking: boolean
 }

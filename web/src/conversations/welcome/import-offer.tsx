@@ -19,7 +19,7 @@ export function ImportOffer() {
   const count = useBrowserConversations(user.id)
   const move = useMutation({
     mutationFn: async () => {
-      await importConversations(exportBrowser(user.id))
+      await importConversations(await exportBrowser(user.id))
       deleteBrowserConversations(user.id)
     },
   })

@@ -10,4 +10,4 @@ export type LocalConversation = {
 }
 
 /** The conversations of this browser, with references instead of pictures. The menu lists them. */
-export const keptHere = createBrowserList<LocalConversation>('kept-here', 60)
+export const localConversationList = createBrowserList<LocalConversation>('kept-here', 60)

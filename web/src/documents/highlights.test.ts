@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findHighlights, findPassage, findQuote } from './lit.ts'
+import { findHighlights, findPassage, findQuote } from './highlights.ts'
 
 const marked = (page: string, passage: string) => {
-  const lit = findHighlights(page, passage)
-  return [...page].map((c, i) => (lit[i] ? c : c.trim() && '·')).join('')
+  const highlights = findHighlights(page, passage)
+  return [...page].map((c, i) => (highlights[i] ? c : c.trim() && '·')).join('')
 }
 
 test('a passage is found on its page, over line ends, hyphens and ligatures', () => {
   const page =
     'Report 2026\nThe ﬁrst result was un-\nexpected by every-\none who had read it.\nNothing more.'
   const passage = 'The first result was unexpected by everyone who had read it.'
-  const lit = findHighlights(page, passage)
-  const texts = [...page].filter((_, i) => lit[i]).join('')
+  const highlights = findHighlights(page, passage)
+  const texts = [...page].filter((_, i) => highlights[i]).join('')
   assert.equal(texts.normalize('NFKC'), 'Thefirstresultwasunexpectedbyeveryonewhohadreadit.')
 })
 
@@ -36,8 +36,8 @@ test('highlights only the part on this page, and no accidental match', () => {
 test('a complete sentence is highlighted alone, without parts of similar ones', () => {
   const page =
     'The deposit is 3,450 dollars in New York.\nThe deposit is 3,450 eu-\nros in Paris.\nNothing.'
-  const lit = findHighlights(page, 'The deposit is 3,450 euros in Paris.')
-  const texts = [...page].filter((_, i) => lit[i]).join('')
+  const highlights = findHighlights(page, 'The deposit is 3,450 euros in Paris.')
+  const texts = [...page].filter((_, i) => highlights[i]).join('')
   assert.equal(texts, 'Thedepositis3,450eurosinParis.')
 })
 

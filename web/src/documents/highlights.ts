@@ -20,11 +20,12 @@ export function findHighlights(page: string, passage: string, context = ''): Uin
   const stretches = new Set<string>()
   for (let i = 0; i + length <= passageText.length; i++)
     stretches.add(passageText.slice(i, i + length))
-  let litTo = 0
+  let highlightedTo = 0
   for (let i = 0; i + length <= text.length; i++) {
     if (!stretches.has(text.slice(i, i + length))) continue
-    for (let at = Math.max(i, litTo); at < i + length; at++) highlights[places[at] as number] = 1
-    litTo = i + length
+    for (let at = Math.max(i, highlightedTo); at < i + length; at++)
+      highlights[places[at] as number] = 1
+    highlightedTo = i + length
   }
   return highlights
 }
