@@ -17,6 +17,7 @@ import { type Db, isUniqueViolation, transaction } from '#platform/db/db.ts'
 import type { Locale } from '#platform/locale.ts'
 import * as activationStore from '../licences/store.ts'
 import { storefrontProblem } from '../problems.ts'
+import type { Claimable } from '../purchases/emails.ts'
 import { giveFree } from '../purchases/give-free.ts'
 import type { PurchaseDeps } from '../purchases/purchases.ts'
 import type { PurchaseRow } from '../purchases/store.ts'
@@ -27,9 +28,6 @@ export type ClaimDeps = PurchaseDeps
 /** A guest's purchase, or a free product that the owner of the address gets. */
 type Claim = { purchaseId: string; email: string } | FreeClaim
 type FreeClaim = { tier: Tier; email: string; locale: Locale | null }
-
-/** `account`: the link opens the new account. `purchase`: its holder adds the purchase to it. */
-export type Claimable = 'account' | 'purchase'
 
 /** Returns what is left to claim of a purchase by the owner of the address; null: nothing. */
 export async function findClaimable(

@@ -4,7 +4,6 @@ import { composeEmailToUser, type Email, type Recipient } from '#mail/email.ts'
 import { composeOperatorEmail } from '#mail/operator.ts'
 import { formatDate } from '#platform/locale.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
-import type { Claimable } from '../claims/claims.ts'
 import { readEmailMessages } from '../messages/emails.ts'
 import { getOperatorMessages } from '../messages/operator.ts'
 import type { Listed } from '../products/product-list.ts'
@@ -70,6 +69,9 @@ export function freeProductEmail(
     after: [text.after],
   })
 }
+
+/** `account`: the link opens the new account. `purchase`: its holder adds the purchase to it. */
+export type Claimable = 'account' | 'purchase'
 
 /** The link with which the owner of the address gets a guest's purchase. */
 export type ClaimLink = { url: string; claimable: Claimable }
