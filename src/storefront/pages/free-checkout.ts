@@ -38,7 +38,7 @@ export async function takeFree(
 ): Promise<FastifyReply> {
   const { request } = reply
   const caller = await findCaller(deps, reply)
-  const messages = readMessages(request, caller)
+  const messages = readMessages(request, caller, deps.config.brand)
   if (caller === null && product.free === 'account')
     return reply.redirect(buildSignIn(product), 303)
   if (caller === null && (email.length > EMAIL_MAX || !Format.Test('email', email))) {
@@ -71,7 +71,7 @@ function show(
   parts: Parts,
   status = 200,
 ): Promise<FastifyReply> {
-  const messages = readMessages(reply.request, parts.caller)
+  const messages = readMessages(reply.request, parts.caller, deps.config.brand)
   const title = messages.pricing.get(product.name)
   const body = freePage(product, parts, messages)
   return sendPage(reply, deps, { title, body, caller: parts.caller, messages, status })

@@ -69,7 +69,10 @@ function checkoutPages(app: App, deps: Deps): void {
       return reply.redirect(`/login?redirect=${encodeURIComponent(buildAddress(fields))}`, 302)
     return show(
       reply,
-      buildSale(deps, product, fields, { error: null, messages: readMessages(request, null) }),
+      buildSale(deps, product, fields, {
+        error: null,
+        messages: readMessages(request, null, deps.config.brand),
+      }),
     )
   })
 
@@ -77,7 +80,7 @@ function checkoutPages(app: App, deps: Deps): void {
     const fields = readFields(request.body)
     const product = requireProduct(deps, fields)
     if (product.free !== null) return takeFree(deps, reply, product, fields.email)
-    const messages = readMessages(request, null)
+    const messages = readMessages(request, null, deps.config.brand)
     const again = (error: string, status: number) =>
       show(reply, buildSale(deps, product, fields, { error, messages }), status)
     const { email = '', code, waiver } = fields
@@ -96,7 +99,7 @@ function checkoutPages(app: App, deps: Deps): void {
 
   app.get('/checkout/sent', ANYONE, async (request, reply) => {
     const caller = await findCaller(deps, request)
-    const messages = readMessages(request, caller)
+    const messages = readMessages(request, caller, deps.config.brand)
     const { sent, sentText } = messages.free
     const body = messagePage(sent, sentText, { to: '/', label: messages.notFound.back })
     return sendPage(reply, deps, { title: sent, body, caller, messages })
@@ -106,7 +109,7 @@ function checkoutPages(app: App, deps: Deps): void {
     const id = (request.query as { session_id?: unknown }).session_id
     const state = typeof id === 'string' ? await confirm(deps, request, id) : 'unknown'
     const caller = await findCaller(deps, request)
-    const messages = readMessages(request, caller)
+    const messages = readMessages(request, caller, deps.config.brand)
     return sendPage(reply, deps, {
       title: messages.order.title,
       body: purchasedPage(state, messages),
@@ -135,7 +138,7 @@ function claimPages(app: App, deps: Deps): void {
     render: (messages: PageMessages) => Html,
     status = 200,
   ): Promise<FastifyReply> => {
-    const messages = readMessages(reply.request, caller)
+    const messages = readMessages(reply.request, caller, deps.config.brand)
     const { title } = messages.claim
     return sendPage(reply, deps, { title, body: render(messages), caller, messages, status })
   }
