@@ -61,7 +61,7 @@ export function freeProductEmail(
   url: string,
 ): Email {
   const name = `${config.brand.name} ${product.name}`
-  const text = readEmailMessages(to.locale).freeProduct({ name })
+  const text = readEmailMessages(to.locale ?? config.brand.language).freeProduct({ name })
   return composeEmailToUser(config.brand, to, {
     subject: text.subject,
     before: [text.before],
