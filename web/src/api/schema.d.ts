@@ -41,6 +41,38 @@ export type AdminAuditEntry = {
   subject_name: string | null
 }
 
+export type AdminCall = {
+  id: string
+  at: string
+  user_id: string
+  /** Null after the account’s deletion */
+  email: string | null
+  route: string
+  model: string
+  vendor: string
+  outcome: UsageOutcome
+  /** The status of the reply */
+  status: number
+  cost_usd: number
+  latency_ms: number
+  error_code: string | null
+  /** The reply’s `X-Request-Id` */
+  request_id: string | null
+}
+
+export type AdminDocument = {
+  /** Unique for each user only */
+  id: string
+  at: string
+  user_id: string
+  /** Null after the account’s deletion */
+  email: string | null
+  characters: number
+  /** The size of the stored file; null without one */
+  file_bytes: number | null
+  chunks: number
+}
+
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type AdminError = {
   detail: string | Array<Issue>
@@ -1770,6 +1802,8 @@ export type HealthReport = {
   last_event_at: string | null
   /** Faults first */
   components: Array<HealthCheck>
+  /** Times of the last 30 days, longer than two minutes, in which no process served a part, newest first */
+  outages: Array<ServiceOutage>
 }
 
 export type HostedPage = {
@@ -2030,6 +2064,16 @@ export type LeftOut = {
 export type LibraryError = {
   detail: string | Array<Issue>
   code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'view_read_only' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'call_not_found' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'free_needs_verified_email' | 'free_allowance_taken' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'request_not_supported' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'vendor_sandbox_closed' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'rerank_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported' | 'document_not_found' | 'original_not_found' | 'original_missing' | 'collection_not_found' | 'collection_limit_reached' | 'text_too_large' | 'storage_limit_reached' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'file_not_kept' | 'ingest_job_not_found' | 'ingest_cancelled' | 'ingest_not_allowed' | 'ingest_given_up' | 'ingest_queue_full' | 'watchers_limit_reached' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
+}
+
+export type ListAllCallsResponse = {
+  calls: Array<AdminCall>
+  next_cursor: string | null
+}
+
+export type ListAllDocumentsResponse = {
+  documents: Array<AdminDocument>
+  next_cursor: string | null
 }
 
 export type ListAllInvoicesResponse = {
@@ -3160,6 +3204,15 @@ export type SentEmail = {
   user_id: string | null
 }
 
+export type ServiceOutage = {
+  parts: Array<ServicePart>
+  from: string
+  /** Null while the outage lasts */
+  until: string | null
+}
+
+export type ServicePart = 'api' | 'storefront' | 'worker'
+
 export type Session = {
   id: string
   user_agent: string | null
@@ -4221,6 +4274,25 @@ export type Paths = {
         group_by?: AllUsageGrouping
       }
       reply: GetAllUsageResponse
+    }
+    '/api/admin/calls': {
+      query?: {
+        from?: string
+        to?: string
+        outcome?: UsageOutcome
+        limit?: number
+        cursor?: string
+      }
+      reply: ListAllCallsResponse
+    }
+    '/api/admin/documents': {
+      query?: {
+        from?: string
+        to?: string
+        limit?: number
+        cursor?: string
+      }
+      reply: ListAllDocumentsResponse
     }
     '/api/admin/models': {
       reply: ModelsOverview
