@@ -24,7 +24,7 @@ const SHELL = [
   'web/src/conversations/(?:sidebar/(?!local)|parts/(?!pick)|queries|api|local/conversation-list)',
   'web/src/usage/(?:usage-query|renewal|describe-renewal|days)\\.tsx?',
   'web/src/components/(?:page|toasts)\\.tsx?',
-  'web/src/overview/(?:panel|row|failures|queries|overview-page\\.module)',
+  'web/src/overview/(?:panel|row|failures|queries|recent-files|overview-page\\.module)',
   'web/src/library/files-query',
 ]
 
@@ -112,6 +112,12 @@ const BUILD = [
 /** Answers and code, apart from maths and colors, which load on demand. */
 const MARKDOWN = ['web/src/markdown/(?:markdown|code-block|render|lexer|block-reader)\\.']
 
+/** Search in files, on Home and in the library. */
+const SEARCH = [
+  'web/src/library/(?:library-search|search-(?:hints|home))',
+  'web/src/documents/passage\\.',
+]
+
 export const CHUNKS = [
   { name: 'core', test: matchAny(CORE), priority: 6 },
   { name: 'shell', test: matchAny(SHELL), priority: 5 },
@@ -121,6 +127,7 @@ export const CHUNKS = [
   { name: 'forms', test: matchAny(FORMS), priority: 2 },
   { name: 'overlays', test: matchAny(OVERLAYS), priority: 1 },
   { name: 'markdown', test: matchAny(MARKDOWN), priority: 1 },
+  { name: 'search', test: matchAny(SEARCH), priority: 1 },
   { name: 'sign-in', test: matchAny(SIGN_IN), priority: 1 },
   { name: 'icons', test: /[\\/]@tabler[\\/]/, minShareCount: 2 },
 ]
