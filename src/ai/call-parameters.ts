@@ -1,5 +1,5 @@
-// The parameters of a chat call that the ledger stores, with which a developer can repeat the call. They are numbers and
-// known words only, so no part of a prompt can be among them.
+// Reads the parameters that the ledger stores with a chat call. Only numbers and known words are
+// stored, so no text of a prompt is among them.
 import type { CallParameters } from '#usage/parameters.ts'
 import { type ModelRequest, readTurns } from './model-request.ts'
 import { asObject } from './vendors/json.ts'

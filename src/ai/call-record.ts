@@ -57,7 +57,7 @@ export type NewCall = {
   isReserved?: boolean
   /** False: the operator pays; the ledger has no record of the call. */
   isRecorded?: boolean
-  /** Omitted for models that do not chat, and for answers from the cache. */
+  /** Omitted for models that do not chat and for answers from the cache. */
   parameters?: CallParameters
   signal: AbortSignal
   /** Omitted for calls without an HTTP request. */

@@ -48,7 +48,9 @@ test('the full export holds what every room holds of a person, and nothing of an
     assert.ok(whole.includes(text), `${what} is missing`)
   }
   assert.ok(list(files, 'purchases').length > 0)
-  assert.ok(list(files, 'usage').length > 0)
+  const calls = list(files, 'usage') as { parameters: object | null }[]
+  const { parameters } = calls.find((call) => call.parameters !== null) ?? {}
+  assert.partialDeepStrictEqual(parameters, { messages: 1, stream: false })
   assert.ok(list(files, 'emails').length > 3)
   assert.ok(list(files, 'subscription_changes').length > 0)
   assert.ok(list(files, 'security_events').length > 3)

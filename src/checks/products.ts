@@ -5,7 +5,7 @@ import type { Tier } from '#catalogue/catalogue.ts'
 import type { Config } from '#config/config.ts'
 import type { ProductList } from '#storefront/products/product-list.ts'
 import { openProducts } from '#storefront/products/products.ts'
-import { findRelease, listReleases } from '#storefront/products/releases.ts'
+import { findEntitledRelease, listReleases } from '#storefront/products/releases.ts'
 import { inTime, type Line } from './line.ts'
 
 const NAME = 'Products'
@@ -64,7 +64,7 @@ async function checkTier(
       name,
       says: `not for sale before ${all.at(-1)?.publishedAt.slice(0, 10)}`,
     }
-  const release = await findRelease(source, tier, now, newest.version)
+  const release = await findEntitledRelease(source, tier, now, null, newest.version)
   if (!release) throw new Error(`${newest.version} has no files`)
   if (left.length > 0)
     throw new Error(

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createClient, PASSWORD, testApp } from '#testing/app.ts'
 import { begin, converse, createConversation, say, USAGE } from '#testing/conversations.ts'
+import { insertMessages } from './message-store.ts'
 import {
+  BRANCH_MESSAGES_MAX,
   finishAnswer,
   interruptAnswers,
   readBranch,
@@ -140,6 +142,28 @@ test('another answer and an edited question are siblings, and any branch can be 
     (await ada.patch(`/api/conversations/${id}`, { leaf_id: crypto.randomUUID() })).status,
     404,
   )
+})
+
+test('a branch is read from its newest messages up to the limit', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  const conversationId = await createConversation(ada)
+  const messages = Array.from({ length: BRANCH_MESSAGES_MAX + 1 }, (_, at) => ({
+    id: `m${at}`,
+    parent_id: at === 0 ? null : `m${at - 1}`,
+    role: at % 2 === 0 ? ('user' as const) : ('assistant' as const),
+    model: null,
+    outcome: 'ok' as const,
+    usage: null,
+    created_at: app.clock.now(),
+    ...say(`${at}`),
+  }))
+  const { platform } = app
+  await insertMessages(platform.db, platform, { userId: ada.userId, conversationId }, messages)
+  const last = `m${BRANCH_MESSAGES_MAX}`
+  const branch = await readBranch(platform, ada.userId, conversationId, last)
+  assert.equal(branch.length, BRANCH_MESSAGES_MAX)
+  assert.deepEqual([branch[0]?.id, branch.at(-1)?.id], ['m1', last])
 })
 
 test('answers of dead nodes become interrupted; those of live nodes do not', async (t) => {

@@ -179,10 +179,13 @@ export async function interruptAnswers(deps: StoreDeps, silentMs: number): Promi
   return count
 }
 
-/** A model reads fewer earlier messages than this. */
-const BRANCH_MESSAGES_MAX = 1_000
+/** Bounds the memory of an answer; a model gets no messages before these. */
+export const BRANCH_MESSAGES_MAX = 1_000
 
-/** Returns the last messages up to `id`, oldest first; empty where the conversation has none such. */
+/**
+ * Returns the last BRANCH_MESSAGES_MAX messages up to `id`, oldest first; empty where the
+ * conversation has no message `id`.
+ */
 export async function readBranch(
   deps: Pick<StoreDeps, 'db' | 'secrets'>,
   userId: string,

@@ -118,7 +118,7 @@ export const Usage = Type.Object(
   { title: 'MessageUsage' },
 )
 
-export const Reasoning = Type.Object(
+const Reasoning = Type.Object(
   { text: Type.String(), ms: Type.Integer({ description: 'How long the model thought.' }) },
   { title: 'MessageReasoning', description: 'What the model showed of its reasoning.' },
 )

@@ -46,7 +46,11 @@ export function parseJson(text: string): unknown {
  * @throws JsonTooDeep, JsonTooMany
  */
 export function checkJsonSize(text: string): void {
-  if (text.length <= JSON_DEPTH_MAX) return
+  if (text.length > JSON_DEPTH_MAX) countJsonValues(text)
+}
+
+/** Returns the number of values; an empty list counts as two. @throws as `checkJsonSize` */
+export function countJsonValues(text: string): number {
   let depth = 0
   let values = 1
   let texts = 0
@@ -73,16 +77,17 @@ export function checkJsonSize(text: string): void {
         depth--
     }
   }
+  return values
 }
 
-const QUOTE = 0x22
-const COMMA = 0x2c
-const COLON = 0x3a
-const BACKSLASH = 0x5c
-const BRACKET = 0x5b
-const BRACKET_END = 0x5d
-const BRACE = 0x7b
-const BRACE_END = 0x7d
+export const QUOTE = 0x22
+export const COMMA = 0x2c
+export const COLON = 0x3a
+export const BACKSLASH = 0x5c
+export const BRACKET = 0x5b
+export const BRACKET_END = 0x5d
+export const BRACE = 0x7b
+export const BRACE_END = 0x7d
 
 /**
  * Returns the index of the closing quote. Most strings end at the next quote, so even a file in

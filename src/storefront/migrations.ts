@@ -40,6 +40,7 @@ export const storefrontMigrations: Migration[] = [
         license_sealed text not null,
         download_count {bigint} not null,
         download_version text,
+        other_downloads_json {json} not null,
         max_downloads {bigint} not null,
         last_download_at {timestamp},
         entitled_until {timestamp},

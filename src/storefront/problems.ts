@@ -245,7 +245,12 @@ export const storefrontProblem = Problem.define({
   release_not_found: [
     404,
     'No release of this product has this version',
-    { advice: 'Use `latest`, or a version that the license covers.' },
+    { advice: 'Use a version that the license covers. `/download/…` takes `latest`, too.' },
+  ],
+  release_downloads_used: [
+    403,
+    'You have used all downloads of version {version}',
+    { advice: 'Download the newest release: leave `version` out.' },
   ],
   daily_limit_reached: [
     429,

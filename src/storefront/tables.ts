@@ -67,8 +67,10 @@ type PurchasesTable = {
   license_sealed: string
   /** Downloads of `download_version`. */
   download_count: number
-  /** The release of the last download; null before the first. */
+  /** The newest release that was downloaded while it was the newest; null before the first. */
   download_version: string | null
+  /** Downloads of other releases, by version. */
+  other_downloads_json: Readonly<Record<string, number>>
   max_downloads: number
   last_download_at: Instant | null
   /** The end of updates; null: they never end. */

@@ -204,15 +204,22 @@ export const resets: Step = (_call, reply) => {
   reply.socket?.resetAndDestroy()
 }
 
-/** Sends some words, then ends without the vendor's end mark. */
-export function cuts(text: string, how: 'ends' | 'resets' | 'stalls' = 'ends'): Step {
+/**
+ * Sends some words, then ends without the vendor's end mark. On a loaded machine the words may be
+ * read with the end; a test whose caller must have them before resolves `gate` then.
+ */
+export function cuts(
+  text: string,
+  how: 'ends' | 'resets' | 'stalls' = 'ends',
+  gate?: Promise<unknown>,
+): Step {
   return async (call, reply) => {
     openEvents(reply)
     const { start, words } = events(detectDialect(call), text, USAGE)
     reply.write(start)
     for (const word of words) reply.write(word)
     if (how === 'stalls') return
-    await pause(30)
+    await (gate ?? pause(30))
     if (how === 'ends') reply.end()
     else reply.socket?.resetAndDestroy()
   }

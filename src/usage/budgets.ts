@@ -90,7 +90,7 @@ async function lockBudgets(
         .select(['reserved_nanos', 'alerted_nanos', 'alerted_limit_nanos'])
         .where('user_id', '=', userId)
         .where(isOneOf(budgets))
-        // All transactions lock a user's rows in this order.
+        // The same order in all requests makes deadlocks rare; `retryDeadlocks` repeats the others.
         .orderBy('scope')
         .orderBy('period'),
     ),

@@ -77,7 +77,10 @@ const Call = Type.Object(
       title: 'CallLabels',
       description: '`metadata` of the request.',
     }),
-    parameters: Nullable(CallParameters),
+    parameters: Nullable({
+      ...CallParameters,
+      description: 'Null for models that do not chat and for answers from the cache.',
+    }),
   },
   { title: 'Call' },
 )

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 import { type Client, type Reply, type TestApp, testApp } from '#testing/app.ts'
+import { OpenEvents } from '#testing/events.ts'
 import {
   cuts,
   mockVendor,
@@ -165,7 +166,15 @@ suite('calls one by one', () => {
     }
     await ask('refused', refuses(400, { 'x-request-id': 'req_refused' }))
     await ask('unauthorized', refuses(401))
-    await ask('cut', cuts('Half an'), { stream: true })
+    const gate = Promise.withResolvers<void>()
+    vendor.play(cuts('Half an', 'ends', gate.promise))
+    const cut = await OpenEvents.open(`${app.url}/api/ai/chat`, ada, {
+      body: { messages: HI, stream: true },
+    })
+    await cut.until(({ data }) => data.token === 'an')
+    gate.resolve()
+    await cut.end()
+    statuses.cut = cut.status
     await ask('streamed', answers, { stream: true })
     await abandon(ada, { messages: HI, stream: true })
 

@@ -10,7 +10,6 @@ import { DAY_MS, plus } from '#platform/clock.ts'
 import { type Db, findDialect } from '#platform/db/db.ts'
 import { computeLowestId } from './ids.ts'
 import { formatLabelLine, readLabels } from './labels.ts'
-import type { CallParameters } from './parameters.ts'
 import type { UsageOutcome } from './record.ts'
 import type { CallScope, Span } from './span.ts'
 import { decodeKeyId } from './store.ts'
@@ -166,7 +165,7 @@ export function formatCall(row: CallRow) {
     error_detail: row.error_detail,
     end_user: row.end_user === '' ? null : row.end_user,
     labels: readLabels(row.labels),
-    parameters: row.parameters === null ? null : (JSON.parse(row.parameters) as CallParameters),
+    parameters: row.parameters_json,
   }
 }
 export type CallView = ReturnType<typeof formatCall>

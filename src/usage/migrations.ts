@@ -33,7 +33,7 @@ export const usageMigrations: Migration[] = [
         vendor_request_id text,
         end_user text not null,
         labels text not null,
-        parameters text,
+        parameters_json {json},
         primary key (user_id, id)
       );
       create index usage_records_by_time on usage_records (created_at);

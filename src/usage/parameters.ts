@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 
-/** What the ledger stores of a chat request beside its model. Texts of the request are never part of it. */
+/** Parameters of a chat request in the ledger. They contain no text of the request. */
 export const CallParameters = Type.Object(
   {
     messages: Type.Integer({ description: 'The number of messages or input items.' }),

@@ -53,7 +53,7 @@ export type UsageRecord = {
   endUser: string
   /** In the format of labels.ts. */
   labels: string
-  /** Null or omitted for calls of models that do not chat. */
+  /** Null or omitted for models that do not chat and for answers from the cache. */
   parameters?: CallParameters | null
   /** True if the vendor sent no token counts, so that they are estimated from the text. */
   isEstimated: boolean

@@ -110,7 +110,7 @@ function createRow(record: UsageRecord, id: string) {
     vendor_request_id: record.vendorRequestId,
     end_user: record.endUser,
     labels: record.labels,
-    parameters: record.parameters ? JSON.stringify(record.parameters) : null,
+    parameters_json: record.parameters ?? null,
     is_estimated: record.isEstimated,
     created_at: record.startedAt,
   }
@@ -271,7 +271,7 @@ export async function listBudgets(db: Db, userId: string, periods: readonly stri
 
 /** Lists the newest calls, for the user's export. */
 export async function listRecords(db: Db, userId: string) {
-  return db
+  const rows = await db
     .selectFrom('usage_records')
     .select([
       'created_at',
@@ -288,13 +288,14 @@ export async function listRecords(db: Db, userId: string) {
       'request_id',
       'end_user',
       'labels',
-      'parameters',
+      'parameters_json',
       'is_estimated',
     ])
     .where('user_id', '=', userId)
     .orderBy('id', 'desc')
     .limit(RECORDS_MAX)
     .execute()
+  return rows.map(({ parameters_json: parameters, ...row }) => ({ ...row, parameters }))
 }
 
 /** Keeps the export small enough to open. */

@@ -1,4 +1,5 @@
 import type { Instant } from '#platform/clock.ts'
+import type { CallParameters } from './parameters.ts'
 import type { UsageOutcome, UsageRecord } from './record.ts'
 
 /** The plan's budget in which a call counts. `nanos` is its limit in nanodollars; null: no limit. */
@@ -31,8 +32,8 @@ type UsageRecordsTable = {
   vendor_request_id: string | null
   end_user: string
   labels: string
-  /** JSON; null for calls of models that do not chat. */
-  parameters: string | null
+  /** Null for models that do not chat and for answers from the cache. */
+  parameters_json: CallParameters | null
   is_estimated: boolean
   created_at: string
 }

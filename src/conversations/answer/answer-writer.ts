@@ -21,7 +21,7 @@ import { joinText } from '../content.ts'
 import type { MessageUsage } from '../tables.ts'
 import { hasAbility } from './abilities.ts'
 import type { AnswerLog } from './answer-log.ts'
-import { isIncomplete, runRound, type Spending } from './model-round.ts'
+import { isIncomplete, type RoundOutput, runRound, type Spending } from './model-round.ts'
 import type { ModelSpeeds } from './model-speeds.ts'
 import { type BranchTurn, buildMessages } from './prompt.ts'
 import { toSource } from './sources.ts'
@@ -239,16 +239,18 @@ export class AnswerWriter {
     }
     this.#check = checks?.createCheck() ?? null
     let isFirst = true
-    const addText = (text: string) => {
-      if (isFirst) this.#startParagraph()
-      isFirst = false
-      this.#log.endReasoning()
-      this.#naming ??= this.#terms.nameConversation?.() ?? null
-      this.#log.addText(this.#check?.push(text) ?? text)
+    const output: RoundOutput = {
+      addText: (text) => {
+        if (isFirst) this.#startParagraph()
+        isFirst = false
+        this.#naming ??= this.#terms.nameConversation?.() ?? null
+        this.#log.addText(this.#check?.push(text) ?? text)
+      },
+      addReasoning: (text) => this.#log.addReasoning(text),
+      endReasoning: () => this.#log.endReasoning(),
     }
-    const addReasoning = (text: string) => this.#log.addReasoning(text)
     try {
-      return await runRound(this.#deps, call, this.#spending, { addText, addReasoning })
+      return await runRound(this.#deps, call, this.#spending, output)
     } finally {
       this.#log.endReasoning()
       this.#endCheck()

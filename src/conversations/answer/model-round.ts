@@ -26,7 +26,12 @@ export type Round = {
 }
 
 /** Receives the output of a call as it arrives. */
-export type RoundOutput = { addText(text: string): void; addReasoning(text: string): void }
+export type RoundOutput = {
+  addText(text: string): void
+  addReasoning(text: string): void
+  /** Called at text and at calls of tools, also where there was no reasoning. */
+  endReasoning(): void
+}
 
 /**
  * Passes the output on as it arrives, and adds the call to `spending`, also when it fails.
@@ -47,6 +52,8 @@ export async function runRound(
       for (const chunk of chunks) {
         collected.add(chunk)
         if (chunk.reasoning !== '') output.addReasoning(chunk.reasoning)
+        const callsTools = chunk.tools !== null && chunk.tools.length > 0
+        if (chunk.text !== '' || callsTools) output.endReasoning()
         if (chunk.text !== '') output.addText(chunk.text)
       }
     })

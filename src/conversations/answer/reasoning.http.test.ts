@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { withinMs } from '#ai/stream-encoder.ts'
 import { testApp } from '#testing/app.ts'
-import { joinTokens, readEvents } from '#testing/events.ts'
-import { claudeSays, mockVendor } from '#testing/mock-vendor.ts'
+import { joinTokens, OpenEvents, type ReceivedEvent, readEvents } from '#testing/events.ts'
+import { claudeSays, event, mockVendor, type Step, says } from '#testing/mock-vendor.ts'
 import { AnswerLog } from './answer-log.ts'
 
 const thinking = (text: string) => ({ type: 'thinking', thinking: text, signature: 's' })
@@ -78,10 +79,52 @@ test('a log of text, reasoning and events continues from every position, also fr
   for (let position = 0; position <= end; position++) {
     const rest = read(log, position)
     assert.deepEqual(read(restored, position), rest)
-    assert.ok(whole.text.endsWith(rest.text) && whole.reasoning.endsWith(rest.reasoning))
-    const skipped = whole.events.filter(({ id }) => (id ?? 0) <= position)
-    assert.deepEqual(rest.events.at(-1)?.id ?? end, end)
-    assert.ok(rest.events.length >= whole.events.length - skipped.length)
+    const expected = whole.events.flatMap((event) => cutEvent(event, position))
+    assert.deepEqual(rest.events, expected, `after ${position}`)
   }
-  assert.equal(read(log, end).events.length, 0)
+})
+
+/** Returns what is left of an event after a position: the end of a token, or the whole event. */
+function cutEvent(event: ReceivedEvent, position: number): ReceivedEvent[] {
+  const left = (event.id ?? 0) - position
+  if (left <= 0) return []
+  const { token } = event.data
+  return [token === undefined ? event : { ...event, data: { token: token.slice(-left) } }]
+}
+
+test('the thinking ends where the model begins to call a tool', async (t) => {
+  const vendor = await mockVendor(t)
+  const env = { ...vendor.env.openai, LLM_VENDORS: 'openai/gpt-6-luna', EMBEDDER: 'local' }
+  const app = await testApp(t, { env })
+  const ada = await app.as('ada', { tier: 'pro' })
+  const { id } = (await ada.post('/api/conversations', { title: 'Flat' })).body
+  const gate = Promise.withResolvers<void>()
+  const delta = (delta: object) => event({ choices: [{ index: 0, delta, finish_reason: null }] })
+  const call = { name: 'search', arguments: '{"query":' }
+  const callsSlowly: Step = async (_call, reply) => {
+    reply.writeHead(200, { 'content-type': 'text/event-stream' })
+    // Some servers send an empty list of calls in every chunk.
+    reply.write(delta({ reasoning_content: 'I need ', tool_calls: [] }))
+    reply.write(delta({ reasoning_content: 'the lease.', tool_calls: [] }))
+    reply.write(
+      delta({ tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: call }] }),
+    )
+    await gate.promise
+    reply.write(delta({ tool_calls: [{ index: 0, function: { arguments: '"rent"}' } }] }))
+    reply.write(event({ choices: [{ index: 0, delta: {}, finish_reason: 'tool_calls' }] }))
+    reply.end(event('[DONE]'))
+  }
+  vendor.play(callsSlowly, says('The rent is unknown.'))
+  const body = { parts: [{ type: 'text', text: 'What is the rent?' }] }
+  const stream = await OpenEvents.open(`${app.url}/api/conversations/${id}/messages`, ada, { body })
+  const thought = stream.until(({ name }) => name === 'thought')
+  const before = await withinMs(20_000, thought)
+  gate.resolve()
+  const events = readEvents(await stream.end())
+  await thought
+  assert.notEqual(before, null, 'the thought ends while the call is being written')
+  const names = events.flatMap(({ name }) => name ?? [])
+  const reasoning = events.flatMap(({ name, data }) => (name === 'reasoning' ? [data.token] : []))
+  assert.equal(reasoning.join(''), 'I need the lease.')
+  assert.equal(names.filter((name) => name === 'thought').length, 1)
 })

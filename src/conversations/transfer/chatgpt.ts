@@ -5,6 +5,7 @@
 import { createContent, joinText } from '../content.ts'
 import { TEXT_MAX } from '../schemas.ts'
 import {
+  type ConversationFile,
   type ImportedMessage,
   type ImportRead,
   readModel,
@@ -14,7 +15,7 @@ import {
 
 type File = Record<string, unknown>
 
-export function readChatGpt(file: File, now: string): ImportRead {
+export function readChatGpt(file: ConversationFile, now: string): ImportRead {
   const title = readTitle(file.title)
   const nodes = new Map(
     Object.entries(file.mapping as File).flatMap(([id, node]) =>

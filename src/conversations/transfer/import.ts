@@ -18,7 +18,13 @@ import { MESSAGES_MAX } from '../messages.ts'
 import { conversationProblem } from '../problems.ts'
 import { MessageTree } from '../tree.ts'
 import { readChatGpt } from './chatgpt.ts'
-import type { Imported, ImportedMessage, ImportRead, SkipReason } from './imported.ts'
+import type {
+  ConversationFile,
+  Imported,
+  ImportedMessage,
+  ImportRead,
+  SkipReason,
+} from './imported.ts'
 import { readOwnFormat } from './own-format.ts'
 import { parseConversation, TooManyMessages } from './parse.ts'
 import { type Slice, splitConversations } from './split.ts'
@@ -80,7 +86,7 @@ async function requireStorage(db: Db, userId: string, bytes: number): Promise<vo
 }
 
 async function readConversation(bytes: Buffer, slice: Slice, now: string): Promise<ImportRead> {
-  let members: Record<string, unknown>
+  let members: ConversationFile
   try {
     members = await parseConversation(bytes, slice, MESSAGES_MAX)
   } catch (error) {

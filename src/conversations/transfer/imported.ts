@@ -2,6 +2,36 @@
 import type { Conversation } from '../conversation-store.ts'
 import type { Message } from '../message-store.ts'
 
+/** The members of a conversation that either format uses. Others are skipped without parsing. */
+const MEMBERS = [
+  'id',
+  'title',
+  'title_by',
+  'model',
+  'settings',
+  'collection_ids',
+  'pinned_at',
+  'archived_at',
+  'leaf_id',
+  'created_at',
+  'updated_at',
+  'messages',
+  'conversation_id',
+  'default_model_slug',
+  'is_archived',
+  'current_node',
+  'create_time',
+  'update_time',
+  'mapping',
+] as const
+
+type Member = (typeof MEMBERS)[number]
+/** A conversation of a file, parsed but not checked. */
+export type ConversationFile = { [name in Member]?: unknown }
+
+const MEMBER_NAMES: ReadonlySet<string> = new Set(MEMBERS)
+export const isMember = (name: string): name is Member => MEMBER_NAMES.has(name)
+
 /** Why a conversation was not imported. */
 export type SkipReason = 'already_imported' | 'empty' | 'invalid' | 'too_long'
 

@@ -3,15 +3,9 @@ import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
 import { JsonObject, Nullable, OneOf } from '#platform/http/schema.ts'
 import { createContent, type MessageContent, type Part } from '../content.ts'
+import { CollectionIds, Options, Part as PartSchema, TEXT_MAX, Usage } from '../schemas.ts'
 import {
-  CollectionIds,
-  Options,
-  Part as PartSchema,
-  Reasoning,
-  TEXT_MAX,
-  Usage,
-} from '../schemas.ts'
-import {
+  type ConversationFile,
   type ImportedMessage,
   type ImportRead,
   readModel,
@@ -21,6 +15,12 @@ import {
 
 const Id = Type.String({ minLength: 1, maxLength: 200 })
 const PARTS_MAX = 100
+const NAME_MAX = 500
+/**
+ * Of a message’s sources, citations, tools and reasoning, as JSON. Our answers have 60,000 tokens of
+ * sources at most.
+ */
+const EXTRAS_MAX = 1_000_000
 
 const OwnMessage = Type.Object({
   id: Id,
@@ -33,10 +33,10 @@ const Page = Nullable(Type.Integer())
 const Sources = Type.Array(
   Type.Object({
     document_id: Id,
-    name: Type.String(),
+    name: Type.String({ maxLength: NAME_MAX }),
     page: Page,
     score: Type.Number(),
-    content: Type.String(),
+    content: Type.String({ maxLength: TEXT_MAX }),
     chunk_ids: Type.Array(Type.String()),
   }),
 )
@@ -64,12 +64,16 @@ const Tools = Type.Array(
     found: Type.Optional(Type.Integer()),
   }),
 )
+const Reasoning = Type.Object(
+  { text: Type.String({ maxLength: TEXT_MAX }), ms: Type.Integer({ minimum: 0 }) },
+  { additionalProperties: false },
+)
 const ProblemView = Type.Object({ code: Type.String(), detail: Type.String() })
 const Outcome = OneOf('ok', 'stopped', 'interrupted', 'failed')
 
 type File = Record<string, unknown>
 
-export function readOwnFormat(file: File, now: string): ImportRead {
+export function readOwnFormat(file: ConversationFile, now: string): ImportRead {
   const title = readTitle(file.title)
   const { messages } = file
   if (!Array.isArray(messages)) return { title, skipped: 'invalid' }
@@ -81,6 +85,9 @@ export function readOwnFormat(file: File, now: string): ImportRead {
       return { title, skipped: 'too_long' }
     const one = readMessage(message, createdAt, now)
     if (one === null) return { title, skipped: 'invalid' }
+    const { sources, citations, tools, reasoning, problem } = one
+    if (JSON.stringify([sources, citations, tools, reasoning, problem]).length > EXTRAS_MAX)
+      return { title, skipped: 'too_long' }
     read.push(one)
   }
   return {

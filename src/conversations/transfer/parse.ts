@@ -3,13 +3,14 @@
  * one JSON text may have, and other requests must run in between.
  */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
-import { parseJson } from '#platform/json.ts'
+import { BRACE, BRACKET, countJsonValues, JsonTooMany } from '#platform/json.ts'
+import { type ConversationFile, isMember } from './imported.ts'
 import { listElements, listMembers, type Slice } from './split.ts'
 
 export class TooManyMessages extends Error {}
 
-const BRACE = 0x7b
-const BRACKET = 0x5b
+/** Of one conversation: 10,000 messages with sources have about 600,000. */
+const VALUES_MAX = 1_000_000
 const BYTES_AT_ONCE = 500_000
 
 /** @throws Error for anything but an object; JsonTooMany, TooManyMessages */
@@ -17,12 +18,12 @@ export async function parseConversation(
   bytes: Buffer,
   { from }: Slice,
   messagesMax: number,
-): Promise<Record<string, unknown>> {
+): Promise<ConversationFile> {
   const parser = new SliceParser(bytes, messagesMax)
-  const members: [string, unknown][] = []
-  for (const member of listMembers(bytes, from))
-    members.push([member.name, await parser.parseMember(member)])
-  return Object.fromEntries(members)
+  const file: ConversationFile = {}
+  for (const { name, ...slice } of listMembers(bytes, from))
+    if (isMember(name)) file[name] = await parser.parseMember(name, slice)
+  return file
 }
 
 class SliceParser {
@@ -30,6 +31,7 @@ class SliceParser {
   readonly #messagesMax: number
   readonly #decoder = new TextDecoder('utf-8', { fatal: true })
   #parsedBytes = 0
+  #values = 0
 
   constructor(bytes: Buffer, messagesMax: number) {
     this.#bytes = bytes
@@ -37,7 +39,7 @@ class SliceParser {
   }
 
   /** ChatGPT has a `mapping` of messages, our export a list. */
-  async parseMember({ name, from, to }: Slice & { name: string }): Promise<unknown> {
+  async parseMember(name: string, { from, to }: Slice): Promise<unknown> {
     const first = this.#bytes[from]
     if (name === 'messages' && first === BRACKET) return await this.#parseList(from)
     if (name === 'mapping' && first === BRACE) return await this.#parseMapping(from)
@@ -68,6 +70,9 @@ class SliceParser {
       this.#parsedBytes = 0
       await yieldToEventLoop()
     }
-    return parseJson(this.#decoder.decode(this.#bytes.subarray(from, to)))
+    const text = this.#decoder.decode(this.#bytes.subarray(from, to))
+    this.#values += countJsonValues(text)
+    if (this.#values > VALUES_MAX) throw new JsonTooMany()
+    return JSON.parse(text)
   }
 }

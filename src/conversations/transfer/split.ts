@@ -1,21 +1,20 @@
 /**
  * Finds values in the bytes of an import without parsing it: the conversations of a file, and the
- * members of a conversation. One pass, without recursion.
+ * members of a conversation. Linear time, without recursion.
  */
+import {
+  BACKSLASH,
+  BRACE,
+  BRACE_END,
+  BRACKET,
+  BRACKET_END,
+  COLON,
+  COMMA,
+  QUOTE,
+} from '#platform/json.ts'
 import { invalid, malformedJson } from '#platform/problems.ts'
 
 export type Slice = { from: number; to: number }
-
-const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a]
-const [BRACKET, BRACKET_END, BRACE, BRACE_END] = [0x5b, 0x5d, 0x7b, 0x7d]
-
-function parseName(text: string): string {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw malformedJson()
-  }
-}
 
 /**
  * Returns the place of each element; null where there are more than `countMax`.
@@ -34,18 +33,22 @@ export function splitConversations(bytes: Buffer, countMax: number): Slice[] | n
 export function* listMembers(bytes: Buffer, brace: number): Generator<Slice & { name: string }> {
   if (bytes[brace] !== BRACE) throw malformedJson()
   let at = skipSpace(bytes, brace + 1)
-  while (bytes[at] === QUOTE) {
+  if (bytes[at] === BRACE_END) return
+  while (true) {
+    if (bytes[at] !== QUOTE) throw malformedJson()
     const end = endOfString(bytes, at)
     const name = parseName(bytes.toString('utf8', at, end))
     at = skipSpace(bytes, end)
     if (bytes[at] !== COLON) throw malformedJson()
     const from = skipSpace(bytes, at + 1)
     const to = endOfValue(bytes, from)
+    if (to === from) throw malformedJson()
     yield { name, from, to }
     at = skipSpace(bytes, to)
-    if (bytes[at] === COMMA) at = skipSpace(bytes, at + 1)
+    if (bytes[at] === BRACE_END) return
+    if (bytes[at] !== COMMA) throw malformedJson()
+    at = skipSpace(bytes, at + 1)
   }
-  if (bytes[at] !== BRACE_END) throw malformedJson()
 }
 
 /**
@@ -65,6 +68,14 @@ export function listElements(bytes: Buffer, bracket: number, countMax: number): 
     if (bytes[at] === BRACKET_END) return slices
     if (bytes[at] !== COMMA) throw malformedJson()
     at = skipSpace(bytes, at + 1)
+  }
+}
+
+function parseName(text: string): string {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw malformedJson()
   }
 }
 

@@ -13,6 +13,15 @@ const message = (id: string, parent_id: string | null, role: string, text: strin
   parts: [{ type: 'text', text }],
 })
 
+const SOURCE = {
+  document_id: 'doc_0',
+  name: 'a.pdf',
+  page: 2,
+  score: 0.9,
+  content: 'It has 41.',
+  chunk_ids: ['doc_0_0'],
+}
+
 async function readOnly(client: Client) {
   const { conversations } = (await client.get('/api/conversations')).body
   assert.equal(conversations.length, 1)
@@ -29,11 +38,10 @@ test('an export is imported into another account with all branches, once', async
   })
   const first = await converse(app, ada, id, null, 'How many?', 'Forty.')
   const again = await begin(app, ada.userId, id, { replaces: first.answerId })
-  const source = { document_id: 'doc_0', name: 'a.pdf', page: 2, score: 0.9, content: 'It has 41.' }
   const quote = { text: 'It has 41.', start: 0, end: 10, page: 2 }
   const content = {
     ...say('Forty-one [1].'),
-    sources: [{ ...source, chunk_ids: ['doc_0_0'] }],
+    sources: [SOURCE],
     citations: [{ source: 1, start: 0, end: 14, supported: true, quote }],
   }
   const key = { userId: ada.userId, conversationId: id, id: again.answerId }
@@ -180,6 +188,11 @@ test('ChatGPT’s export is imported without hidden messages and tools, with its
 
 const hostile: [name: string, conversation: object, reason: string | null][] = [
   [
+    'a large member that no format has',
+    { messages: [message('a', null, 'user', 'x')], more: Array(400_000).fill(0) },
+    null,
+  ],
+  [
     'a circle of messages',
     { messages: [message('a', 'b', 'user', 'x'), message('b', 'a', 'assistant', 'y')] },
     'empty',
@@ -200,8 +213,30 @@ const hostile: [name: string, conversation: object, reason: string | null][] = [
     'too_long',
   ],
   [
+    'reasoning, tools and sources of more characters than stored answers have',
+    {
+      messages: [
+        {
+          ...message('a', null, 'assistant', 'x'),
+          tools: [{ name: 'search', input: { query: 'x'.repeat(1_000_001) }, state: 'done' }],
+        },
+      ],
+    },
+    'too_long',
+  ],
+  [
     'a message of too many values',
     { messages: [{ ...message('a', null, 'user', 'x'), sources: Array(400_000).fill(0) }] },
+    'too_long',
+  ],
+  [
+    'messages of too many values in sum',
+    {
+      messages: ['a', 'b', 'c'].map((id) => ({
+        ...message(id, null, 'user', 'x'),
+        more: Array(190_000).fill({}),
+      })),
+    },
     'too_long',
   ],
   [
@@ -279,6 +314,31 @@ const hostile: [name: string, conversation: object, reason: string | null][] = [
     },
     null,
   ],
+  ...[{ text: 'x'.repeat(400_001) }, { ms: -1 }, { more: 'x' }].map(
+    (change): (typeof hostile)[number] => [
+      `reasoning with ${Object.keys(change)} of another shape`,
+      {
+        messages: [
+          {
+            ...message('a', null, 'assistant', 'x'),
+            reasoning: { text: 'Hm.', ms: 1, ...change },
+          },
+        ],
+      },
+      null,
+    ],
+  ),
+  ...[{ content: 'x'.repeat(400_001) }, { name: 'x'.repeat(501) }].map(
+    (change): (typeof hostile)[number] => [
+      `a source with a long ${Object.keys(change)}`,
+      {
+        messages: [
+          { ...message('a', null, 'assistant', 'x'), sources: [{ ...SOURCE, ...change }] },
+        ],
+      },
+      null,
+    ],
+  ),
 ]
 
 test('hostile conversations are skipped with a reason, and the others are imported', async (t) => {
@@ -306,6 +366,7 @@ test('hostile conversations are skipped with a reason, and the others are import
       messages.flatMap((one: { sources: object[] }) => one.sources),
       [],
     )
+    for (const { reasoning } of messages) assert.equal(reasoning, null)
   }
 })
 
@@ -329,6 +390,17 @@ test('files that are no export are refused with one clear error', async (t) => {
     nested.skipped.map((one: { reason: string }) => one.reason),
     ['invalid', 'invalid', 'invalid'],
   )
+  const messages = JSON.stringify([message('a', null, 'user', 'x')])
+  for (const text of [
+    `{"messages":${messages} "title":"t"}`,
+    `{"messages":${messages},}`,
+    `{"messages":${messages},,"title":"t"}`,
+    `{"more":,"messages":${messages}}`,
+  ])
+    assert.deepEqual((await ada.post(IMPORT, `[${text}]`, { headers })).body, {
+      imported: 0,
+      skipped: [{ title: '', reason: 'invalid' }],
+    })
   const broken = Buffer.concat([
     Buffer.from('[{"title":"'),
     Buffer.from([0xff]),

@@ -57,6 +57,23 @@ export async function findCollectionIds(
   return ids.filter((id) => known.has(id))
 }
 
+/** Returns the instructions of those of the collections that have some, by name. */
+export async function listInstructions(
+  db: Db,
+  userId: string,
+  ids: readonly string[],
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('rag_collections')
+    .select('instructions')
+    .where('user_id', '=', userId)
+    .where('id', 'in', [...ids])
+    .orderBy('name')
+    .orderBy('id')
+    .execute()
+  return rows.flatMap(({ instructions }) => instructions || [])
+}
+
 export async function countCollections(tx: Db, userId: string): Promise<number> {
   const { count } = await tx
     .selectFrom('rag_collections')

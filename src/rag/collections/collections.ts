@@ -19,6 +19,7 @@ import {
   findCollectionIds,
   insertCollection,
   listCollectionRows,
+  listInstructions,
   listMemberIds,
   removeFromCollection,
   updateCollection,
@@ -57,8 +58,7 @@ export async function readCollectionInstructions(
   ids: readonly string[] | undefined,
 ): Promise<string> {
   if (ids === undefined || ids.length === 0) return ''
-  const all = await listCollections(db, userId)
-  return all.flatMap((one) => (ids.includes(one.id) ? one.instructions || [] : [])).join('\n\n')
+  return (await listInstructions(db, userId, ids)).join('\n\n')
 }
 
 /** @throws Problem 404 for an id that is not the user's collection */

@@ -38,6 +38,11 @@ test('answers from collections follow their instructions, over the API, MCP and 
   await ada.post(`/api/conversations/${id}/messages`, { parts, collections: [leases] })
   assert.match(readSystem(), /Answer as a lawyer\./)
 
+  const brief = await create('Brief', 'Be brief.')
+  vendor.play(says('Three months of rent [1].'))
+  await ada.post(`/api/conversations/${id}/messages`, { parts, collections: [leases, brief] })
+  assert.match(readSystem(), /Be brief\.\\n\\nAnswer as a lawyer\./)
+
   for (const collections of [undefined, [letters]]) {
     vendor.play(says('Three months of rent [1].'))
     await ada.post('/api/rag/query', { question, collections })

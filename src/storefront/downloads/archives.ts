@@ -5,13 +5,7 @@ import type { Tier } from '#catalogue/catalogue.ts'
 import type { Config } from '#config/config.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { StoredFile } from '../products/file-store.ts'
-import {
-  findEntitledRelease,
-  findRelease,
-  isCovered,
-  type Release,
-  type ReleaseSource,
-} from '../products/releases.ts'
+import { findEntitledRelease, type Release, type ReleaseSource } from '../products/releases.ts'
 import { openLicenseKey } from '../purchases/purchases.ts'
 import type { PurchaseRow } from '../purchases/store.ts'
 import { type Archive, planArchive, readArchive } from './zip/archive.ts'
@@ -24,7 +18,7 @@ export type ArchiveDeps = Pick<Platform, 'config' | 'clock' | 'secrets'> & Relea
 
 /**
  * Returns the ZIP of a purchase, with the newest release that its entitlement covers, or with the
- * named version. Null when the files are missing. The first call for a release compresses it.
+ * named version. Null when it covers no such release, or the files are missing. The first call for a release compresses it.
  * @throws when its files cannot be read
  */
 export async function buildArchive(
@@ -57,9 +51,7 @@ function releaseToServe(
   { tier, entitled_until }: PurchaseRow,
   version?: string,
 ) {
-  return version
-    ? findRelease(source, tier, clock.now(), version)
-    : findEntitledRelease(source, tier, clock.now(), entitled_until)
+  return findEntitledRelease(source, tier, clock.now(), entitled_until, version)
 }
 
 /** Total entries of the plans in memory, about 500 bytes each. */
@@ -119,8 +111,7 @@ export async function buildPlainArchive(
   version?: string,
 ): Promise<PlainRelease | null> {
   const release = await releaseToServe(deps, purchase, version)
-  if (!release || !isCovered(release, purchase.entitled_until)) return null
-  return packRelease(deps, { ...release, tier: purchase.tier })
+  return release && packRelease(deps, { ...release, tier: purchase.tier })
 }
 
 /** Compresses a release, unless it is compressed already, and plans its plain ZIP. */

@@ -13,7 +13,8 @@ import type { Platform } from '#platform/platform.ts'
 import type { Problem } from '#platform/problem.ts'
 import { storefrontProblem } from '../problems.ts'
 import type { Listed } from '../products/product-list.ts'
-import { readAllowance } from '../purchases/allowance.ts'
+import { isCovered, showReleases } from '../products/releases.ts'
+import { applyRelease, readAllowance } from '../purchases/allowance.ts'
 import { licensePrefix } from '../purchases/license-key.ts'
 import type { PurchaseRow } from '../purchases/store.ts'
 import * as purchaseStore from '../purchases/store.ts'
@@ -53,6 +54,8 @@ export type DownloadDeps = ArchiveDeps &
 
 export type DownloadRequest = {
   purchaseId?: string | undefined
+  /** Left out: the newest release that the purchase covers. */
+  version?: string | undefined
   range?: string | undefined
   ifRange?: string | undefined
   address: string
@@ -101,10 +104,11 @@ export async function startDownload(
 export async function describeDownload(
   deps: DownloadDeps,
   userId: string,
-  { purchaseId }: DownloadRequest,
+  request: DownloadRequest,
 ): Promise<Download> {
-  const purchase = await activePurchase(deps, userId, purchaseId)
-  return newDownload(deps, userId, purchase, await requireArchive(deps, purchase), null)
+  const purchase = await activePurchase(deps, userId, request)
+  const archive = await requireArchive(deps, purchase, request.version)
+  return newDownload(deps, userId, request, { purchase, archive, range: null })
 }
 
 /** Decides, and counts nothing: a new download of a purchase, or more of one that was granted. */
@@ -117,24 +121,25 @@ async function grantDownload(
   const resumed = isResume(range) ? await resumedDownload(deps, userId, request, range) : null
   if (resumed) return resumed
 
-  const purchase = await activePurchase(deps, userId, request.purchaseId)
+  const purchase = await activePurchase(deps, userId, request)
   const waitMs = cooldownLeftMs(purchase, deps.clock.ms())
   if (waitMs > 0) throw coolingDown(waitMs)
-  const archive = await requireArchive(deps, purchase)
+  const archive = await requireArchive(deps, purchase, request.version)
   const requestedRange = request.ifRange && request.ifRange !== archive.etag ? null : range
-  return newDownload(deps, userId, purchase, archive, requestedRange)
+  return newDownload(deps, userId, request, { purchase, archive, range: requestedRange })
 }
 
 /** Returns null when the request continues no earlier download; then it is a new one. */
 async function resumedDownload(
   deps: DownloadDeps,
   userId: string,
-  { purchaseId, ifRange }: DownloadRequest,
+  request: DownloadRequest,
   range: RangeRequest,
 ): Promise<Download | null> {
   const { db, clock } = deps
+  const { purchaseId, version, ifRange } = request
   const since = plus(clock.now(), -RESUMABLE_MS)
-  const granted = await store.findLatest(db, userId, { since, purchaseId, etag: ifRange })
+  const granted = await store.findLatest(db, userId, { since, purchaseId, version, etag: ifRange })
   const purchase = granted && (await purchaseStore.findOfUser(db, userId, granted.purchase_id))
   // The fifth download sets the purchase to expired and may still be continued.
   if (!purchase || purchaseStore.isEnded(purchase)) return null
@@ -142,15 +147,19 @@ async function resumedDownload(
   const archive = await requireArchive(deps, purchase, granted.version)
   if (archive.etag !== granted.etag) return null
   await requireUndisputed(deps, purchase)
-  return { ...newDownload(deps, userId, purchase, archive, range), id: granted.id, isResumed: true }
+  const download = newDownload(deps, userId, request, { purchase, archive, range })
+  return { ...download, id: granted.id, isResumed: true }
 }
 
 function newDownload(
   { config }: DownloadDeps,
   userId: string,
-  purchase: PurchaseRow,
-  archive: BuyerArchive,
-  range: RangeRequest | null,
+  { version }: DownloadRequest,
+  {
+    purchase,
+    archive,
+    range,
+  }: Pick<Download, 'purchase' | 'archive'> & { range: RangeRequest | null },
 ): Download {
   const part = range && resolveRange(range, archive.sizeBytes)
   if (range && !part) {
@@ -160,22 +169,26 @@ function newDownload(
       headers: { 'content-range': `bytes */${archive.sizeBytes}` },
     })
   }
-  const fileName = `${config.brand.slug}-${purchase.tier}-${licensePrefix(archive.licenseKey)}.zip`
+  const parts = [config.brand.slug, purchase.tier, version, licensePrefix(archive.licenseKey)]
+  const fileName = `${parts.filter((part) => part !== undefined).join('-')}.zip`
   return { id: randomUUID(), isResumed: false, userId, purchase, archive, fileName, part }
 }
 
 async function activePurchase(
   deps: DownloadDeps,
   userId: string,
-  id: string | undefined,
+  { purchaseId: id, version }: Pick<DownloadRequest, 'purchaseId' | 'version'>,
 ): Promise<PurchaseRow> {
   const { db } = deps
   const found = id ? await purchaseStore.findOfUser(db, userId, id) : undefined
   const purchase = id
-    ? found && (await readAllowance(deps, found))
-    : await newestPurchase(deps, userId)
-  if (purchase?.status === 'expired')
+    ? found && (await applyVersion(deps, found, version))
+    : await newestPurchase(deps, userId, version)
+  if (purchase?.status === 'expired') {
+    if (version !== undefined && version !== (await findNewestVersion(deps, purchase)))
+      throw storefrontProblem('release_downloads_used', { version })
     throw storefrontProblem('download_limit_reached', { extra: { expired: true } })
+  }
   if (purchase?.status === 'disputed') throw storefrontProblem('payment_disputed')
   if (purchase?.status !== 'completed') throw storefrontProblem('no_active_purchase')
   await requireUndisputed(deps, purchase)
@@ -186,10 +199,20 @@ async function activePurchase(
 async function newestPurchase(
   deps: DownloadDeps,
   userId: string,
+  version: string | undefined,
 ): Promise<PurchaseRow | undefined> {
   const rows = await purchaseStore.listOfUser(deps.db, userId)
-  const purchases = await Promise.all(rows.map((row) => readAllowance(deps, row)))
+  const purchases = await Promise.all(rows.map((row) => applyVersion(deps, row, version)))
   return purchases.find(({ status }) => status === 'completed') ?? purchases[0]
+}
+
+/** Returns the purchase as it is for the requested release. */
+const applyVersion = async (deps: DownloadDeps, row: PurchaseRow, version: string | undefined) =>
+  version === undefined ? readAllowance(deps, row) : applyRelease(row, version)
+
+async function findNewestVersion(deps: DownloadDeps, purchase: PurchaseRow) {
+  const releases = await showReleases(deps, purchase.tier)
+  return releases.find((release) => isCovered(release, purchase.entitled_until))?.version
 }
 
 /** Rejects downloads while the payment is disputed. */
@@ -206,6 +229,7 @@ async function requireArchive(
     throw zipFailed(deps, cause)
   })
   if (archive) return archive
+  if (version !== undefined) throw storefrontProblem('release_not_found')
   deps.log.error({ tier: purchase.tier, version }, 'product files are missing')
   throw storefrontProblem('product_files_missing')
 }
@@ -219,10 +243,13 @@ async function countDownload(
   const { db, clock, jobs, business } = deps
   const { id, userId, purchase, archive } = download
   const now = clock.now()
+  const isNewest =
+    request.version === undefined || archive.version === (await findNewestVersion(deps, purchase))
   const isCounted = await transaction(db, async (tx) => {
     const take = {
       id: purchase.id,
       version: archive.version,
+      isNewest,
       now,
       lastBefore: plus(now, -COOLDOWN_MS),
     }
@@ -252,7 +279,7 @@ async function countDownload(
   if (isCounted) return
 
   // Another download was counted since the check, so the purchase is checked again.
-  const left = await activePurchase(deps, userId, purchase.id)
+  const left = await activePurchase(deps, userId, { ...request, purchaseId: purchase.id })
   throw coolingDown(Math.max(cooldownLeftMs(left, clock.ms()), 1))
 }
 

@@ -16,7 +16,7 @@ import { type TestContext, test } from 'node:test'
 import { Uint8ArrayReader, Uint8ArrayWriter, ZipReader } from '@zip.js/zip.js'
 import { sql } from 'kysely'
 import { BUCKET_KEYS, startBucket, type Trouble } from '#testing/bucket.ts'
-import { openShop } from '#testing/buyer.ts'
+import { type Buyer, openShop } from '#testing/buyer.ts'
 
 const HOUR_MS = 3_600_000
 const LIMIT =
@@ -158,6 +158,164 @@ test('a new release gives the purchase its downloads anew', async (t) => {
     403,
     { error: LIMIT, code: 'download_limit_reached', expired: true },
   ])
+})
+
+test('each release has its own five downloads', async (t) => {
+  const root = productsFolder(t)
+  addRelease(root, '2.0.0')
+  const shop = await openShop(t, { PRODUCTS_DIR: root })
+  const ada = await shop.buyer('ada')
+  await shop.sell(ada, 'pro')
+  const read = async () => (await ada.get('/api/purchases')).body[0]
+  const { id } = await read()
+  const old = `/api/download?purchase_id=${id}&version=1.0.0`
+  assert.match((await ada.get('/dashboard')).text, left(id, '1.0.0', 5))
+
+  for (let count = 1; count <= 5; count++) {
+    const reply = await ada.download(old)
+    assert.equal(reply.headers.get('x-product-version'), '1.0.0', String(reply.status))
+    assert.match(
+      reply.headers.get('content-disposition') ?? '',
+      /"latchkey-pro-1\.0\.0-\w{8}\.zip"/,
+    )
+    const files = await unpack(reply.bytes, reply.headers.get('x-license-key') ?? '')
+    assert.equal(files['latchkey-pro-1.0.0/a.txt'], 'a'.repeat(5000))
+    // The cooldown belongs to the purchase.
+    assert.equal((await ada.download()).status, 429)
+    shop.clock.advance(61_000)
+  }
+  assert.deepEqual(facts(await ada.download(old)), [
+    403,
+    { error: 'You have used all downloads of version 1.0.0', code: 'release_downloads_used' },
+  ])
+  const page = (await ada.get('/dashboard')).text
+  assert.match(
+    page,
+    /1\.0\.0<\/strong>.*?<span data-left>0 of 5 left<\/span> <span data-older><\/span>/,
+  )
+  assert.match(page, /Downloads of 2\.0\.0<\/dt><dd data-left[^>]*>5 of 5 left/)
+  assert.deepEqual((await read()).releases, [
+    { version: '2.0.0', published_at: '2026-01-02T00:00:00.000Z', downloads_left: 5 },
+    { version: '1.0.0', published_at: '2026-01-01T00:00:00.000Z', downloads_left: 0 },
+  ])
+  assert.deepEqual([(await read()).status, (await read()).download_count], ['completed', 0])
+  const history = (await ada.get('/api/download/history')).body
+  assert.deepEqual(
+    history.map(({ version }: { version: string }) => version),
+    Array(5).fill('1.0.0'),
+  )
+
+  // A release keeps its count when it is named, when another is newest, and when it returns.
+  assert.equal((await ada.download(`/api/download?purchase_id=${id}&version=2.0.0`)).status, 200)
+  shop.clock.advance(61_000)
+  assert.equal((await ada.download()).headers.get('x-product-version'), '2.0.0')
+  assert.equal((await read()).download_count, 2)
+  addRelease(root, '3.0.0')
+  shop.clock.advance(61_000)
+  assert.equal((await ada.download()).headers.get('x-product-version'), '3.0.0')
+  writeFileSync(join(root, 'pro/releases.json'), releases('1.0.0', '2.0.0'))
+  shop.clock.advance(61_000)
+  assert.equal((await ada.download()).headers.get('x-product-version'), '2.0.0')
+  assert.equal((await read()).download_count, 3)
+  writeFileSync(join(root, 'pro/releases.json'), releases('1.0.0', '2.0.0', '3.0.0'))
+  shop.clock.advance(61_000)
+  assert.deepEqual(await countsLeft(ada), { '3.0.0': 4, '2.0.0': 2, '1.0.0': 0 })
+})
+
+test('older releases stay available after the newest is used up', async (t) => {
+  const root = productsFolder(t)
+  addRelease(root, '2.0.0')
+  const shop = await openShop(t, { PRODUCTS_DIR: root })
+  const ada = await shop.buyer('ada')
+  await shop.sell(ada, 'pro')
+  const [{ id }] = (await ada.get('/api/purchases')).body
+  await shop.platform.db
+    .updateTable('purchases')
+    .set({ status: 'expired', download_count: 5, download_version: '2.0.0' })
+    .execute()
+  assert.match((await ada.get('/dashboard')).text, left(id, '1.0.0', 5))
+  const old = `/api/download?purchase_id=${id}&version=1.0.0`
+  const head = await ada.request('HEAD', old)
+  assert.deepEqual([head.status, head.headers.get('x-product-version')], [200, '1.0.0'])
+  const replies = await Promise.all(Array.from({ length: 6 }, () => ada.download(old)))
+  assert.deepEqual(replies.map(({ status }) => status).sort(), [200, 429, 429, 429, 429, 429])
+  const [purchase] = (await ada.get('/api/purchases')).body
+  assert.deepEqual([purchase.status, purchase.download_count], ['expired', 5])
+  shop.clock.advance(61_000)
+  for (const path of ['/api/download', `/api/download?purchase_id=${id}&version=2.0.0`])
+    assert.deepEqual(facts(await ada.download(path)), [
+      403,
+      { error: LIMIT, code: 'download_limit_reached', expired: true },
+    ])
+})
+
+test('a resume continues the release that its address names', async (t) => {
+  const root = productsFolder(t)
+  addRelease(root, '2.0.0')
+  const shop = await openShop(t, { PRODUCTS_DIR: root })
+  const ada = await shop.buyer('ada')
+  await shop.sell(ada, 'pro')
+  const newest = await ada.download()
+  shop.clock.advance(61_000)
+  const older = await ada.download('/api/download?version=1.0.0')
+  for (const [path, whole] of [
+    ['/api/download', newest],
+    ['/api/download?version=1.0.0', older],
+  ] as const) {
+    const part = await ada.download(path, { range: 'bytes=20-' })
+    assert.equal(part.status, 206)
+    assert.deepEqual(part.bytes, whole.bytes.subarray(20))
+  }
+  assert.deepEqual(await countsLeft(ada), { '2.0.0': 4, '1.0.0': 4 })
+})
+
+test('a named version opens no release that the purchase does not cover', async (t) => {
+  const root = productsFolder(t)
+  for (const tier of ['basic', 'enterprise'])
+    cpSync(join(root, 'pro/1.0.0'), join(root, `${tier}/7.0.0`), { recursive: true })
+  addRelease(root, '2.0.0')
+  const shop = await openShop(t, { PRODUCTS_DIR: root })
+  const [ada, eve] = [await shop.buyer('ada'), await shop.buyer('eve')]
+  const payment = await shop.sell(ada, 'pro')
+  const [{ id }] = (await ada.get('/api/purchases')).body
+  const ask = async (version: string, buyer = ada) => {
+    const reply = await buyer.download(`/api/download?purchase_id=${id}&version=${version}`)
+    return [reply.status, reply.body?.code]
+  }
+  const unknown = [404, 'release_not_found']
+  // Of another product, outside the folder, unknown, and names of an object's members.
+  for (const version of [
+    '7.0.0',
+    '..%2Fbasic%2F7.0.0',
+    '9.9',
+    '',
+    'constructor',
+    '__proto__',
+    '1.0.0&version=2.0.0',
+  ])
+    assert.deepEqual(await ask(version), unknown, version)
+  assert.deepEqual(await ask('1.0.0', eve), [403, 'no_active_purchase'])
+
+  // Withdrawn.
+  writeFileSync(join(root, 'pro/releases.json'), releases('2.0.0'))
+  shop.clock.advance(61_000)
+  assert.deepEqual(await ask('1.0.0'), unknown)
+  // Published after the updates ended.
+  await shop.platform.db
+    .updateTable('purchases')
+    .set({ entitled_until: '2025-12-31T00:00:00.000Z' })
+    .execute()
+  assert.deepEqual(await ask('2.0.0'), unknown)
+  assert.equal((await ada.get('/api/purchases')).body[0].download_count, 0)
+  assert.doesNotMatch((await ada.get('/dashboard')).text, /version=/)
+
+  await shop.event('charge.refunded', {
+    payment_intent: payment,
+    amount: 1,
+    amount_refunded: 1,
+    refunded: true,
+  })
+  assert.deepEqual(await ask('2.0.0'), [403, 'no_active_purchase'])
 })
 
 test('of many downloads at once of a new release, one begins its count', async (t) => {
@@ -632,6 +790,32 @@ function productsFolder(t: TestContext): string {
   writeFileSync(join(root, 'pro/1.0.0/b.bin'), createHash('sha512').update('b').digest())
   writeFileSync(join(root, 'pro/releases.json'), releases('1.0.0'))
   return root
+}
+
+function addRelease(root: string, version: string): void {
+  cpSync(join(root, 'pro/1.0.0'), join(root, `pro/${version}`), { recursive: true })
+  const versions = ['1.0.0', '2.0.0', '3.0.0']
+  writeFileSync(
+    join(root, 'pro/releases.json'),
+    releases(...versions.slice(0, versions.indexOf(version) + 1)),
+  )
+}
+
+async function countsLeft(buyer: Buyer): Promise<Record<string, number>> {
+  const [purchase] = (await buyer.get('/api/purchases')).body
+  return Object.fromEntries(
+    purchase.releases.map((one: { version: string; downloads_left: number }) => [
+      one.version,
+      one.downloads_left,
+    ]),
+  )
+}
+
+/** Matches the button of an older release and its count. */
+function left(id: string, version: string, count: number): RegExp {
+  return new RegExp(
+    `${count} of 5 left</span> <span data-older><a [^>]*purchase_id=${id}&(amp;)?version=${version}"`,
+  )
 }
 
 function releases(...versions: string[]): string {

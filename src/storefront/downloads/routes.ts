@@ -6,6 +6,7 @@ import type { Described } from '#platform/http/openapi.ts'
 import { Instant, Nullable, Uuid } from '#platform/http/schema.ts'
 import { onPageError } from '../pages/errors.ts'
 import { storefrontProblem } from '../problems.ts'
+import { VERSION } from '../products/releases.ts'
 import {
   type Download,
   type DownloadDeps,
@@ -33,6 +34,12 @@ const ARCHIVE: Described = {
       in: 'query',
       description: 'Left out: the newest completed purchase',
       schema: { type: 'string', format: 'uuid' },
+    },
+    {
+      name: 'version',
+      in: 'query',
+      description: 'A release that the purchase covers. Left out: the newest of these',
+      schema: { type: 'string' },
     },
     {
       name: 'range',
@@ -72,7 +79,10 @@ export function downloadRoutes(app: App, deps: DownloadDeps): void {
     url: '/api/download',
     schema: {
       operationId: 'downloadArchive',
-      querystring: Type.Object({ purchase_id: Type.Optional(Type.Unknown()) }),
+      querystring: Type.Object({
+        purchase_id: Type.Optional(Type.Unknown()),
+        version: Type.Optional(Type.Unknown()),
+      }),
       tags: ['downloads'],
       summary: 'The encrypted ZIP',
       description:
@@ -86,8 +96,10 @@ export function downloadRoutes(app: App, deps: DownloadDeps): void {
       // A link on another site could use up a download. So the buyer is redirected to their
       // purchases and downloads from there.
       if (headers['sec-fetch-site'] === 'cross-site') return reply.redirect('/dashboard', 302)
+      const query = request.query as { purchase_id?: unknown; version?: unknown }
       const target = {
-        purchaseId: parsePurchaseId((request.query as { purchase_id?: unknown }).purchase_id),
+        purchaseId: parsePurchaseId(query.purchase_id),
+        version: parseVersion(query.version),
         range: headers.range,
         ifRange: [headers['if-range']].flat()[0],
         address: readAddress(request),
@@ -141,6 +153,13 @@ function setHeaders(reply: FastifyReply, { archive, fileName, part }: Download):
     // A proxy that recompressed the bytes would break the offsets of a resume.
     'cache-control': 'private, no-transform',
   })
+}
+
+function parseVersion(value: unknown): string | undefined {
+  if (value === undefined) return undefined
+  if (typeof value !== 'string' || !VERSION.test(value))
+    throw storefrontProblem('release_not_found')
+  return value
 }
 
 function parsePurchaseId(value: unknown): string | undefined {

@@ -57,7 +57,9 @@ export async function listDelivered(db: Db, userId: string): Promise<Set<string>
 }
 
 /**
- * Returns the user's newest encrypted download since `since`, optionally of one purchase and with one ETag.
+ * Returns the user's newest encrypted download since `since`, optionally of one purchase, of one
+ * release and with one ETag. Without release and ETag, releases that were downloaded by their
+ * version are left out.
  */
 export function findLatest(
   db: Db,
@@ -65,8 +67,9 @@ export function findLatest(
   {
     since,
     purchaseId,
+    version,
     etag,
-  }: { since: Instant; purchaseId?: string | undefined; etag?: string | undefined },
+  }: { since: Instant } & Partial<Record<'purchaseId' | 'version' | 'etag', string | undefined>>,
 ): Promise<DownloadRow | undefined> {
   return db
     .selectFrom('downloads')
@@ -76,6 +79,19 @@ export function findLatest(
     .where('is_plain', '=', false)
     .$if(purchaseId !== undefined, (query) => query.where('purchase_id', '=', purchaseId ?? ''))
     .$if(etag !== undefined, (query) => query.where('etag', '=', etag ?? ''))
+    .$if(version !== undefined, (query) => query.where('version', '=', version ?? ''))
+    .$if(version === undefined && etag === undefined, (query) =>
+      query.where((e) =>
+        e.exists(
+          e
+            .selectFrom('purchases')
+            .select('purchases.id')
+            .whereRef('purchases.owner', '=', 'downloads.user_id')
+            .whereRef('purchases.id', '=', 'downloads.purchase_id')
+            .whereRef('purchases.download_version', '=', 'downloads.version'),
+        ),
+      ),
+    )
     .orderBy('downloaded_at', 'desc')
     .limit(1)
     .executeTakeFirst()

@@ -54,7 +54,11 @@ export function resendKey(deps: ChangeDeps, request: ChangeRequest): Promise<voi
 
 export function resetDownloads(deps: ChangeDeps, request: ChangeRequest): Promise<void> {
   return changeOrder(deps, request, 'purchase.downloads_reset', async (tx, purchase) => {
-    await update(tx, purchase, { download_count: 0, last_download_at: null })
+    await update(tx, purchase, {
+      download_count: 0,
+      other_downloads_json: {},
+      last_download_at: null,
+    })
     return { download_count: purchase.download_count }
   })
 }

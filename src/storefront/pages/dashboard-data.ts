@@ -5,7 +5,7 @@ import * as downloadStore from '../downloads/store.ts'
 import { listTokens } from '../downloads/tokens.ts'
 import { type ActivationDeps, listActivations } from '../licences/activations.ts'
 import { isCovered, type Release, showReleases } from '../products/releases.ts'
-import { applyRelease } from '../purchases/allowance.ts'
+import { applyRelease, countLeft } from '../purchases/allowance.ts'
 import { maskLicenseKey } from '../purchases/license-key.ts'
 import { listOffers } from '../purchases/list.ts'
 import { openLicenseKey } from '../purchases/purchases.ts'
@@ -21,7 +21,7 @@ export type OwnedProduct = {
   /** Seconds until the next download is allowed; 0 when it is allowed now. */
   waitSeconds: number
   /** Newest first. Includes releases after the entitlement ended. */
-  releases: (Release & { isCovered: boolean })[]
+  releases: (Release & { isCovered: boolean; downloadsLeft: number })[]
   /** The exact prices of what it can become. */
   offers: Awaited<ReturnType<typeof listOffers>>
   /** Null when no key or download works any more. */
@@ -93,7 +93,8 @@ async function readProduct(
     waitSeconds: Math.ceil(cooldownLeftMs(purchase, clock.ms()) / 1000),
     releases: releases.map((release) => ({
       ...release,
-      isCovered: isCovered(release, purchase.entitled_until),
+      isCovered: isCovered(release, row.entitled_until),
+      downloadsLeft: countLeft(row, release.version),
     })),
     offers: await listOffers(deps, purchase, all),
     license: purchaseStore.isCurrent(purchase) ? await readLicense(deps, purchase) : null,

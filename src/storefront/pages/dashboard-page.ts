@@ -141,14 +141,27 @@ function offerLinks(
 }
 
 function releaseList(
-  { releases }: OwnedProduct,
+  product: OwnedProduct,
   served: string | undefined,
-  { purchases: text, locale }: PageMessages,
+  messages: PageMessages,
 ): Html {
-  return html`<details><summary>${text.releases}</summary><ul>${releases.map(
-    ({ version, publishedAt, notes, isCovered }) =>
-      html`<li><strong>${version}</strong>, ${day(publishedAt, locale)}${version === served && text.yours}${!isCovered && text.notCovered}${notes && html`<div class="prose soft">${markdown(notes, { heading: 3 })}</div>`}</li>`,
+  const { purchases: text, locale } = messages
+  return html`<details><summary>${text.releases}</summary><ul>${product.releases.map(
+    (release) =>
+      html`<li><strong>${release.version}</strong>, ${day(release.publishedAt, locale)}${release.version === served ? text.yours : release.isCovered ? olderDownload(product, release, messages) : text.notCovered}${release.notes && html`<div class="prose soft">${markdown(release.notes, { heading: 3 })}</div>`}</li>`,
   )}</ul></details>`
+}
+
+/** Each release has its own downloads. */
+function olderDownload(
+  { purchase, waitSeconds }: OwnedProduct,
+  { version, downloadsLeft: left }: OwnedProduct['releases'][number],
+  { purchases: text }: PageMessages,
+): Html | false {
+  const { id, status, max_downloads: max } = purchase
+  if (status !== 'completed' && status !== 'expired') return false
+  const wait = waitSeconds > 0 ? html` data-wait-seconds="${waitSeconds}"` : ''
+  return html`, <span data-left>${text.left(left, max)}</span> <span data-older>${left > 0 && html`<a class="button quiet" href="/api/download?purchase_id=${id}&version=${version}" data-download${wait}>${text.download(version)}</a>`}</span>`
 }
 
 function howToOpen({ purchases: text }: PageMessages): Html {

@@ -41,25 +41,28 @@ function countDown(link) {
 // A download does not reload the page, so this updates the count, the cooldown and the history.
 const POLL_INTERVAL_MS = 1500
 const POLLS_MAX = 8
+const CHANGING = '.actions, [data-left], [data-older]'
 
 async function refreshPurchases(purchase) {
-  const left = (page) => page.querySelector(`[data-purchase="${purchase}"] [data-left]`)
+  const left = (page) =>
+    Array.from(
+      page.querySelectorAll(`[data-purchase="${purchase}"] [data-left]`),
+      (part) => part.textContent,
+    ).join()
   for (let poll = 0; poll < POLLS_MAX; poll++) {
     await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS))
     const response = await fetch('/dashboard').catch(() => null)
     if (!response?.ok || response.redirected) return
     const now = new DOMParser().parseFromString(await response.text(), 'text/html')
-    if (left(now)?.textContent === left(document)?.textContent) continue
+    if (left(now) === left(document)) continue
 
     for (const article of document.querySelectorAll('[data-purchase]')) {
       const same = now.querySelector(`[data-purchase="${article.dataset.purchase}"]`)
       if (!same) continue
+      const [parts, nextParts] = [article, same].map((card) => card.querySelectorAll(CHANGING))
       // After the last allowed download, the button is gone: replace the whole card.
-      if (article.querySelector('.actions') && !same.querySelector('.actions'))
-        replaceContent(article, same)
-      else
-        for (const part of ['.actions', '[data-left]'])
-          replaceContent(article.querySelector(part), same.querySelector(part))
+      if (parts.length !== nextParts.length) replaceContent(article, same)
+      else for (const [index, part] of parts.entries()) replaceContent(part, nextParts[index])
     }
     replaceContent(document.querySelector('[data-history]'), now.querySelector('[data-history]'))
     attachHandlers()

@@ -460,6 +460,7 @@ test('a paid session creates a purchase and emails its key once, for any number 
     'id',
     'license_key_masked',
     'max_downloads',
+    'releases',
     'renewal',
     'status',
     'tier',

@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test'
 import { BUCKET_KEYS, startBucket } from '#testing/bucket.ts'
 import type { FileStore } from './file-store.ts'
 import { openProducts } from './products.ts'
-import { compareVersions, findEntitledRelease, findRelease, listReleases } from './releases.ts'
+import { compareVersions, findEntitledRelease, listReleases } from './releases.ts'
 
 const sourceOf = (products: FileStore) => ({ products, productList: { listUploaded: () => [] } })
 
@@ -61,14 +61,16 @@ for (const [name, open] of [
 
   test(`${name}: a purchase gets the newest release published before its entitlement ended`, async (t) => {
     const store = await open(t, CATALOGUE)
-    const version = async (until: string) =>
-      (await findEntitledRelease(sourceOf(store), 'pro', NOW, until))?.version
+    const find = (until: string | null, version?: string) =>
+      findEntitledRelease(sourceOf(store), 'pro', NOW, until, version)
+    const version = async (until: string) => (await find(until))?.version
     assert.equal(await version('2027-01-01T00:00:00.000Z'), '1.10.0')
     assert.equal(await version('2026-02-15T00:00:00.000Z'), '1.9.0')
     assert.equal(await version('2026-02-01T00:00:00.000Z'), '1.0.0')
     assert.equal(await version('2025-01-01T00:00:00.000Z'), undefined)
-    assert.equal((await findRelease(sourceOf(store), 'pro', NOW, '1.9.0'))?.notes, 'second')
-    assert.equal(await findRelease(sourceOf(store), 'pro', NOW, '2.0.0'), null)
+    assert.equal((await find(null, '1.9.0'))?.notes, 'second')
+    assert.equal(await find('2026-02-01T00:00:00.000Z', '1.9.0'), null)
+    assert.equal(await find(null, '2.0.0'), null)
   })
 
   test(`${name}: reads each file, with any name, and leaves litter out`, async (t) => {

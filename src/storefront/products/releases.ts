@@ -98,24 +98,19 @@ export async function findCurrentRelease(
 }
 
 /**
- * Returns the newest release published before the end of the entitlement, with its files; null when
- * there is none.
+ * Returns the newest release published before the end of the entitlement, or the named one of
+ * these, with its files; null when there is none.
  */
 export async function findEntitledRelease(
   source: ReleaseSource,
   tier: Tier,
   now: string,
   entitledUntil: string | null,
+  version?: string,
 ) {
-  const release = (await listReleases(source, tier, now)).find((one) =>
-    isCovered(one, entitledUntil),
+  const release = (await listReleases(source, tier, now)).find(
+    (one) => isCovered(one, entitledUntil) && (version === undefined || one.version === version),
   )
-  return release ? withFiles(source.products, release) : null
-}
-
-/** Returns a release by its version, however old; null when it no longer exists. */
-export async function findRelease(source: ReleaseSource, tier: Tier, now: string, version: string) {
-  const release = (await listReleases(source, tier, now)).find((one) => one.version === version)
   return release ? withFiles(source.products, release) : null
 }
 

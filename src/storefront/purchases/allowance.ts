@@ -1,4 +1,4 @@
-/** The downloads of a purchase count per release: a new release gives them anew. */
+/** The downloads of a purchase count per release. */
 import type { Tier } from '#catalogue/catalogue.ts'
 import type { Platform } from '#platform/platform.ts'
 import { isCovered, type ProductDeps, showReleases } from '../products/releases.ts'
@@ -7,9 +7,20 @@ import * as store from './store.ts'
 
 /** Returns the purchase as it is for the downloads of this version. */
 export function applyRelease(purchase: PurchaseRow, version: string | null): PurchaseRow {
-  const { download_version: counted, status } = purchase
-  if (version === null || counted === null || counted === version) return purchase
-  return { ...purchase, download_count: 0, status: status === 'expired' ? 'completed' : status }
+  const { download_version: counted, max_downloads, status } = purchase
+  if (version === null || counted === version) return purchase
+  const download_count = store.countDownloads(purchase, version)
+  const isActive = status === 'completed' || status === 'expired'
+  return {
+    ...purchase,
+    download_count,
+    status: isActive ? (download_count < max_downloads ? 'completed' : 'expired') : status,
+  }
+}
+
+/** Returns how often a purchase may still download the release, whatever its status. */
+export function countLeft(purchase: PurchaseRow, version: string): number {
+  return Math.max(0, purchase.max_downloads - store.countDownloads(purchase, version))
 }
 
 /** Returns the purchase as it is for the release that a download would get now. */

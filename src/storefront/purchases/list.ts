@@ -7,7 +7,7 @@ import { type Quote, quoteRenewal, quoteUpgrade } from '../orders/quotes.ts'
 import type { Listed } from '../products/product-list.ts'
 import { isCovered, type ProductDeps, showReleases } from '../products/releases.ts'
 import { findWithdrawalRight } from '../withdrawals/waiver.ts'
-import { applyRelease } from './allowance.ts'
+import { applyRelease, countLeft } from './allowance.ts'
 import { maskLicenseKey } from './license-key.ts'
 import { computeEnd, openLicenseKey, PurchaseStatusName } from './purchases.ts'
 import * as store from './store.ts'
@@ -29,6 +29,13 @@ export const PurchaseView = Type.Object(
     entitled_until: Nullable(Instant),
     // The release that a download would get now; null when nothing is published.
     version: Nullable(Type.String()),
+    releases: Type.Array(
+      Type.Object(
+        { version: Type.String(), published_at: Instant, downloads_left: Type.Integer() },
+        { title: 'PurchaseRelease' },
+      ),
+      { description: 'The releases that the purchase covers, newest first' },
+    ),
     from_id: Nullable(Type.String({ description: 'The purchase that this one replaces' })),
     upgrades: Type.Array(
       Type.Object({ tier: Type.String(), name: Type.String(), ...price }, { title: 'Upgrade' }),
@@ -56,9 +63,9 @@ export async function listPurchases(deps: ListDeps, userId: string): Promise<Pur
   const now = deps.clock.now()
   return Promise.all(
     rows.map(async (row) => {
-      const releases = await showReleases(deps, row.tier)
-      const version =
-        releases.find((release) => isCovered(release, row.entitled_until))?.version ?? null
+      const all = await showReleases(deps, row.tier)
+      const releases = all.filter((release) => isCovered(release, row.entitled_until))
+      const version = releases[0]?.version ?? null
       const { status, download_count } = applyRelease(row, version)
       return {
         id: row.id,
@@ -69,6 +76,11 @@ export async function listPurchases(deps: ListDeps, userId: string): Promise<Pur
         max_downloads: row.max_downloads,
         entitled_until: row.entitled_until,
         version,
+        releases: releases.map((release) => ({
+          version: release.version,
+          published_at: release.publishedAt,
+          downloads_left: countLeft(row, release.version),
+        })),
         from_id: row.from_id,
         ...(await listOffers(deps, row, rows)),
         waiver: row.waiver_json,

@@ -117,6 +117,7 @@ async function insertPurchase(
     ...pickLicense(from ?? createLicense(secrets)),
     download_count: 0,
     download_version: null,
+    other_downloads_json: {},
     max_downloads: DOWNLOADS_MAX,
     last_download_at: null,
     entitled_until: computeEnd(now, findMonths(deps, payment.tier), payment.tier, from),

@@ -191,57 +191,63 @@ export async function update(
     .execute()
 }
 
+/** Returns how often this release was downloaded. */
+export function countDownloads(
+  { download_count, download_version, other_downloads_json }: PurchaseRow,
+  version: string,
+): number {
+  if (Object.hasOwn(other_downloads_json, version)) return other_downloads_json[version] ?? 0
+  return download_version === null || download_version === version ? download_count : 0
+}
+
 /**
- * Checks limit and cooldown and counts the download in one statement, so that of two simultaneous
- * downloads only one gets the last slot. The first download of another release counts from 1.
- * Returns undefined when the purchase has ended, its release is used up, or it was downloaded after
- * `lastBefore`.
+ * Checks limit and cooldown and counts the download under a lock, so that of two simultaneous
+ * downloads only one gets the last slot. The status follows the newest release only. Returns false
+ * when the purchase has ended, its release is used up, or it was downloaded after `lastBefore`.
  */
-export function takeDownload(
+export async function takeDownload(
   tx: Db,
   userId: string,
-  {
-    id,
-    version,
-    now,
-    lastBefore,
-  }: Record<'id' | 'version', string> & Record<'now' | 'lastBefore', Instant>,
-): Promise<PurchaseRow | undefined> {
-  return tx
-    .updateTable('purchases')
-    .set((e) => {
-      const count = e
-        .case()
-        .when('download_version', '!=', version)
-        .then(1)
-        .else(e('download_count', '+', 1))
-        .end()
-      return {
-        download_count: count,
-        download_version: version,
-        last_download_at: now,
-        status: e
-          .case()
-          .when(count, '>=', e.ref('max_downloads'))
-          .then('expired' as const)
-          .else('completed' as const)
-          .end(),
-      }
-    })
+  { id, version, isNewest, now, lastBefore }: DownloadTake,
+): Promise<boolean> {
+  const query = tx
+    .selectFrom('purchases')
+    .selectAll()
     .where('owner', '=', userId)
     .where('id', '=', id)
     .where('status', 'in', ['completed', 'expired'])
     .where((e) =>
-      e.or([
-        e('download_version', '!=', version),
-        e('download_count', '<', e.ref('max_downloads')),
-      ]),
-    )
-    .where((e) =>
       e.or([e('last_download_at', 'is', null), e('last_download_at', '<=', lastBefore)]),
     )
-    .returningAll()
-    .executeTakeFirst()
+  const row = await forUpdate(tx, query).executeTakeFirst()
+  if (!row || countDownloads(row, version) >= row.max_downloads) return false
+  await update(tx, row, { ...addDownload(row, version, isNewest), last_download_at: now })
+  return true
+}
+
+type DownloadTake = {
+  id: string
+  version: string
+  /** The newest release that the purchase covers. */
+  isNewest: boolean
+  now: Instant
+  lastBefore: Instant
+}
+
+function addDownload(row: PurchaseRow, version: string, isNewest: boolean): Partial<PurchaseRow> {
+  const { download_version: before, other_downloads_json: others } = row
+  const count = countDownloads(row, version) + 1
+  if (version !== before && !isNewest)
+    return { other_downloads_json: { ...others, [version]: count } }
+
+  const { [version]: _, ...rest } = others
+  const isMoved = before !== null && before !== version
+  return {
+    download_count: count,
+    download_version: version,
+    other_downloads_json: isMoved ? { ...rest, [before]: row.download_count } : rest,
+    status: count < row.max_downloads ? 'completed' : 'expired',
+  }
 }
 
 /**

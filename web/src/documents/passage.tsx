@@ -6,6 +6,7 @@ import { t } from '../language/text.ts'
 import { findExcerpt, markWords } from './excerpt.ts'
 import classes from './passage.module.css'
 import { formatPlace } from './place.ts'
+import { flattenTables } from './table-text.ts'
 
 /** Characters that fit into five lines on a phone. */
 const LONG = 180
@@ -17,7 +18,7 @@ export function Passage({ chunk, query }: PassageProps) {
   const [isExpanded, setIsExpanded] = useState(false)
   const { source, chunk_index, total_chunks } = chunk.metadata
   const { pages, heading } = formatPlace(chunk)
-  const content = chunk.content.trim()
+  const content = flattenTables(chunk.content.trim())
   const start = content.length > LONG ? findExcerpt(content, query) : 0
   const isFolded = start > 0 || content.length > LONG
   const shown = isExpanded ? content : content.slice(start)

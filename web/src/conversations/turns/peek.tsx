@@ -1,4 +1,5 @@
 import { createContext, type ReactNode, use, useMemo, useState } from 'react'
+import { flattenTables } from '../../documents/table-text.ts'
 import { t } from '../../language/text.ts'
 import type { Cited } from '../citations.ts'
 import { nameSource } from '../live/turns.ts'
@@ -34,7 +35,7 @@ function Card({ cited: { source, quote }, mark }: Peeked) {
   const left = Math.max(GAP_PX, Math.min(mark.left - 24, innerWidth - WIDTH_PX - GAP_PX))
   const isAbove = mark.top > 180
   const page = quote?.page ?? source.page
-  const text = (quote?.text ?? source.content).trim()
+  const text = flattenTables((quote?.text ?? source.content).trim())
   return (
     <div
       id={PEEK_ID}

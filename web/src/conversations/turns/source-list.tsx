@@ -1,4 +1,5 @@
 import type { Quote } from '../../api/types.ts'
+import { flattenTables } from '../../documents/table-text.ts'
 import { t } from '../../language/text.ts'
 import type { Message, Source } from '../api.ts'
 import { findMarks, resolveMarks } from '../citations.ts'
@@ -39,7 +40,10 @@ export function SourceList({ message, text, onOpen }: SourceListProps) {
     <ol className={classes.sources} aria-label={t('Sources')}>
       {listSources(message, text).map(({ number, source, quotes, place }) => {
         const page = quotes[0]?.page ?? source.page
-        const lines = quotes.length > 0 ? quotes.map((quote) => quote.text) : [cut(source.content)]
+        const lines =
+          quotes.length > 0
+            ? quotes.map(({ text }) => flattenTables(text.trim()))
+            : [cut(source.content)]
         return (
           <li key={number}>
             <button type="button" onClick={() => onOpen(place)}>
@@ -49,7 +53,7 @@ export function SourceList({ message, text, onOpen }: SourceListProps) {
               </span>
               {lines.map((line) => (
                 <q key={line} dir="auto">
-                  {line.trim()}
+                  {line}
                 </q>
               ))}
             </button>
@@ -61,6 +65,6 @@ export function SourceList({ message, text, onOpen }: SourceListProps) {
 }
 
 function cut(text: string): string {
-  const line = text.trim()
+  const line = flattenTables(text.trim())
   return line.length > SHORT ? `${line.slice(0, SHORT)}…` : line
 }
