@@ -109,6 +109,10 @@ test(
       await read({ 'accept-language': 'de', cookie: 'a=b; lang=en' }),
       /<html lang="en">/,
     )
+    const { brand } = app.config
+    brand.replace({ ...brand.form, language: 'de' })
+    assert.match(await read({ 'accept-language': 'fr' }), /<html lang="de">/)
+    assert.match(await read({ 'accept-language': 'fr,en;q=0.5' }), /<html lang="en">/)
 
     const visitor = await visit(await openBrowser(t), { locale: 'de-DE' })
     await visitor.page.goto(`${app.url}/login`)

@@ -187,6 +187,37 @@ test('PRODUCT_NAME is the name of a brand without one', async (t) => {
   assert.equal(formatSender(app.config), 'Zebra <no-reply@localhost>')
 })
 
+test('visitors whose browser asks for another language get the language of the brand', async (t) => {
+  const { app } = await openShop(t)
+  await saveBrand(app, { language: 'de' })
+  const read = async (path: string, accepted: string) =>
+    (await app.store('GET', path, { headers: { 'accept-language': accepted } })).text
+  for (const path of ['/pricing', '/models']) {
+    assert.match(await read(path, 'fr-FR,fr;q=0.9'), /<html lang="de">/, path)
+    assert.match(await read(path, 'fr-FR,fr;q=0.9,en;q=0.8'), /<html lang="en">/, path)
+  }
+  const page = await read('/pricing', 'fr')
+  const address = `${app.config.urls.storefront}/pricing`
+  for (const link of [
+    `<link rel="canonical" href="${address}">`,
+    `<link rel="alternate" hreflang="de" href="${address}">`,
+    `<link rel="alternate" hreflang="en" href="${address}?lang=en">`,
+  ])
+    assert.ok(page.includes(link), link)
+
+  const ada = await app.as('ada')
+  await app.post('/api/auth/forgot-password', { email: ada.email })
+  await createShop(app).subscribe(ada)
+  const message = { name: 'Ada', email: ada.email, subject: 'support', message: 'Bonjour' }
+  await app.store('POST', '/api/contact', { body: message })
+  await app.settle()
+  const mails = await app.mail(ada.email)
+  const find = (text: string) => mails.find(({ subject }) => subject.includes(text))
+  assert.ok(find('Setzen Sie Ihr Passwort zurück'))
+  assert.ok(find('Wir haben Ihre Nachricht erhalten'))
+  assert.match(find('Ihr Tarif Pro hat begonnen')?.text ?? '', /Bezahlt: 29,00\u00a0\$/)
+})
+
 async function saveBrand(app: TestApp, form: object) {
   const root = await app.as('root', { superuser: true })
   assert.equal((await root.request('PUT', '/api/admin/brand', { body: form })).status, 200)

@@ -15,7 +15,6 @@ import type { App } from '#platform/http/app.ts'
 import { pageHeaders } from '#platform/http/headers.ts'
 import { canonicalPath } from '#platform/http/path.ts'
 import { readLocale } from '#platform/http/request-locale.ts'
-import { DEFAULT_LOCALE } from '#platform/locale.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import { AppPage } from './app-page.ts'
 import { isCurrent, USER_APP } from './built.ts'
@@ -79,7 +78,7 @@ export async function userAppRoutes(
       .type('text/html; charset=utf-8')
       .header('cache-control', 'no-cache')
       .header('vary', 'accept-language, cookie')
-      .send(appPage.render(readLocale(request) ?? DEFAULT_LOCALE, await findLinks()))
+      .send(appPage.render(readLocale(request) ?? brand.language, await findLinks()))
   })
 }
 

@@ -54,14 +54,18 @@ export async function replaceSubscription(
   await transaction(deps.db, async (tx) => {
     const user = await findUser(tx, userId)
     if (!user || (refunded === null && !isCredited)) return
+    const { language } = deps.config.brand
     await sendNotice(
       deps,
       tx,
       userId,
       `replaced:${request.subscriptionId}`,
-      planReplacedEmail(deps.config, { user, refunded: formatRefund(refunded, user.locale) }),
+      planReplacedEmail(deps.config, {
+        user,
+        refunded: formatRefund(refunded, user.locale ?? language),
+      }),
     )
-    const amount = formatRefund(refunded, null)
+    const amount = formatRefund(refunded, language)
     if (amount !== null)
       await reportRefundedDouble(deps, tx, user, { ...request, refunded: amount })
   })
@@ -69,7 +73,7 @@ export async function replaceSubscription(
 
 type Refund = { amount: number; currency: string }
 
-const formatRefund = (refund: Refund | null, locale: Locale | null): string | null =>
+const formatRefund = (refund: Refund | null, locale: Locale): string | null =>
   refund && formatMoney(refund.amount, refund.currency, { locale })
 
 /**

@@ -334,8 +334,9 @@ function composeNotice(
   const findPlanName = (planTier: Tier) =>
     config.catalogue.plans.find((plan) => plan.tier === planTier)?.name ?? planTier
   const plan = findPlanName(tier ?? FREE)
-  const amount = formatPlanPrice(account, user.locale)
-  const formatDay = (at: Instant | null) => formatDate(at, user.locale)
+  const locale = user.locale ?? config.brand.language
+  const amount = formatPlanPrice(account, locale)
+  const formatDay = (at: Instant | null) => formatDate(at, locale)
   const closesOn = formatDay(failedAt && plus(failedAt, config.pastDueGraceDays * DAY_MS))
   switch (kind) {
     case 'trial_ends':
@@ -431,7 +432,7 @@ export async function sendReceipt(deps: Deps, tx: Db, userId: string): Promise<v
     const plan =
       deps.config.catalogue.plans.find(({ tier }) => tier === first.tier)?.name ?? first.tier ?? ''
     const paidAmount = formatMoney(inUnits(first.paid_cents, first.currency), first.currency, {
-      locale: user.locale,
+      locale: user.locale ?? deps.config.brand.language,
     })
     const email = planStartedEmail(deps.config, {
       user,

@@ -170,12 +170,13 @@ async function sendMoveNotice(
   const price = { price_cents, currency, interval: recurring?.interval ?? null }
   const changesAt = toInstant(item.current_period_end)
   const plan = findPlanName(deps, account.granted_tier)
+  const locale = user.locale ?? deps.config.brand.language
   const email = priceMovesEmail(deps.config, {
     user,
     plan,
-    before: formatPlanPrice(account, user.locale),
-    amount: formatPlanPrice(price, user.locale),
-    on: formatDate(changesAt, user.locale),
+    before: formatPlanPrice(account, locale),
+    amount: formatPlanPrice(price, locale),
+    on: formatDate(changesAt, locale),
   })
   const about = `price_moves:${account.subscription_id}:${to}:${changesAt.slice(0, 10)}`
   await transaction(deps.db, (tx) => sendNotice(deps, tx, user.id, about, email))

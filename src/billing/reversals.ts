@@ -161,7 +161,7 @@ async function emailPayer(
   const user = before.paid_at === null ? null : await findUser(tx, userId)
   if (!user?.is_active) return
   const amount = formatMoney(inUnits(payment.amount_cents, currency), currency, {
-    locale: user.locale,
+    locale: user.locale ?? deps.config.brand.language,
   })
   const email = disputedEmail(deps.config, { user, amount })
   await sendNotice(deps, tx, user.id, `disputed:${id}`, email)
@@ -179,7 +179,7 @@ export async function emailRefund(
   if (before.paid_at === null || refunded <= before.refunded_cents) return
   const user = await findUser(tx, userId)
   if (!user?.is_active) return
-  const { locale } = user
+  const locale = user.locale ?? deps.config.brand.language
   const formatCents = (cents: number) => formatMoney(inUnits(cents, currency), currency, { locale })
   const email = refundedEmail(deps.config, {
     user,

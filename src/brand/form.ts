@@ -45,7 +45,8 @@ export const BrandForm = Type.Object(
     language: Type.Optional(
       Type.Unsafe<Locale>({
         ...OneOf(...LOCALES),
-        description: 'The language of emails to you and your team. Default: `en`.',
+        description:
+          'The language of emails to you and your team, and for everyone whose browser asks for neither English nor German. Default: `en`.',
       }),
     ),
     logo: Type.Optional(

@@ -84,7 +84,7 @@ export class LiveBrand {
     return this.#form.legal_name ?? this.name
   }
 
-  /** The language of emails to the operator. */
+  /** The language of emails to the operator, and of everyone whose language is unknown. */
   get language(): Locale {
     return this.#form.language ?? DEFAULT_LOCALE
   }

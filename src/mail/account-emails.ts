@@ -1,6 +1,6 @@
 // The emails about accounts. User input is passed as plain text; the layout escapes it.
 import type { Config } from '#config/config.ts'
-import { DEFAULT_LOCALE, formatDateTime, type Locale, type Messages } from '#platform/locale.ts'
+import { formatDateTime, type Locale, type Messages } from '#platform/locale.ts'
 import { formatMoney } from '#platform/money.ts'
 import { composeEmailToUser, type Email, type Recipient } from './email.ts'
 import { de } from './messages/account.de.ts'
@@ -249,7 +249,7 @@ export function accountDeletedEmail(config: Urls, { to }: { to: Recipient }): Em
 }
 
 function prepare(config: Urls, to: Recipient) {
-  const locale = to.locale ?? DEFAULT_LOCALE
+  const locale = to.locale ?? config.brand.language
   return { locale, messages: MESSAGES[locale], service: config.brand.name }
 }
 

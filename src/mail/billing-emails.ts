@@ -1,6 +1,6 @@
 // The emails about a subscription. Each states the event, its date and its cost, and links to the
 // page that changes it.
-import { DEFAULT_LOCALE, type Locale, type Messages } from '#platform/locale.ts'
+import type { Locale, Messages } from '#platform/locale.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
 import { buildGreeting, type Urls } from './account-emails.ts'
 import { composeEmailToUser, type Email, type EmailParts, type Recipient } from './email.ts'
@@ -22,12 +22,11 @@ export function formatPlanPrice(
     currency,
     interval,
   }: { price_cents: number | null; currency: string | null; interval: string | null },
-  locale: Locale | null,
+  locale: Locale,
 ): string | null {
   if (cents === null || currency === null || interval === null) return null
-  const language = locale ?? DEFAULT_LOCALE
-  const amount = formatMoney(inUnits(cents, currency), currency, { locale: language })
-  return MESSAGES[language].perInterval(amount, interval)
+  const amount = formatMoney(inUnits(cents, currency), currency, { locale })
+  return MESSAGES[locale].perInterval(amount, interval)
 }
 
 export function trialEndsEmail(
@@ -332,7 +331,7 @@ export function winBackEmail(
 }
 
 function prepare(config: Urls, { locale }: Recipient) {
-  const language = locale ?? DEFAULT_LOCALE
+  const language = locale ?? config.brand.language
   return { locale: language, messages: MESSAGES[language], service: config.brand.name }
 }
 
@@ -342,7 +341,7 @@ function compose(
   user: Recipient,
   { before, ...parts }: Omit<EmailParts, 'to' | 'locale'>,
 ): Email {
-  const greeting = buildGreeting(user.full_name, user.locale ?? DEFAULT_LOCALE)
+  const greeting = buildGreeting(user.full_name, user.locale ?? config.brand.language)
   return composeEmailToUser(config.brand, user, { ...parts, before: [greeting, ...before] })
 }
 

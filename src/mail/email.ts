@@ -4,7 +4,7 @@ import { LINK_MESSAGES } from '#brand/link-messages.ts'
 import { deriveTokens } from '#brand/tokens.ts'
 import type { Config } from '#config/config.ts'
 import { type Html, html } from '#platform/http/html.ts'
-import { DEFAULT_LOCALE, type Locale, type Messages } from '#platform/locale.ts'
+import type { Locale, Messages } from '#platform/locale.ts'
 
 /** A composed email. */
 export type Email = {
@@ -60,7 +60,7 @@ const LEGAL = ['support', 'privacy', 'imprint'] as const
 
 /** Composes an email. Everything in `parts` is text and is escaped. */
 export function composeEmail(brand: Brand, parts: EmailParts): Email {
-  const { to, locale = DEFAULT_LOCALE, subject, before, button, after = [], facts = [] } = parts
+  const { to, locale = brand.language, subject, before, button, after = [], facts = [] } = parts
   const { replyTo, unsubscribeUrl } = parts
   const links = LEGAL.flatMap((name): [string, string][] => {
     const url = brand.findLink(name)
@@ -102,7 +102,7 @@ export function composeEmailTo(
   { email, locale }: Pick<Recipient, 'email' | 'locale'>,
   parts: Omit<EmailParts, 'to' | 'locale'>,
 ): Email {
-  return composeEmail(brand, { to: email, locale: locale ?? DEFAULT_LOCALE, ...parts })
+  return composeEmail(brand, { to: email, locale: locale ?? brand.language, ...parts })
 }
 
 const CELL = 'padding:6px 12px 6px 0;vertical-align:top'

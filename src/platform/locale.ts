@@ -5,7 +5,7 @@
 export const LOCALES = ['en', 'de'] as const
 export type Locale = (typeof LOCALES)[number]
 
-/** The language of everyone whose language is unknown. */
+/** The language of a brand that names none. */
 export const DEFAULT_LOCALE: Locale = 'en'
 
 /** The same messages in every language. */
@@ -33,13 +33,13 @@ export function parseAcceptLanguage(header: string | undefined): Locale | null {
 }
 
 /** Returns `2026-12-24`, or `24.12.2026` in German; an empty text for no date. */
-export function formatDate(at: string | null, locale: Locale | null): string {
+export function formatDate(at: string | null, locale: Locale): string {
   const day = at?.slice(0, 10) ?? ''
   return locale === 'de' ? day.split('-').toReversed().join('.') : day
 }
 
 /** Returns `2026-11-20 09:30 UTC`, or `20.11.2026, 09:30 Uhr (UTC)` in German. */
-export function formatDateTime(at: string, locale: Locale | null): string {
+export function formatDateTime(at: string, locale: Locale): string {
   const time = at.slice(11, 16)
   const date = formatDate(at, locale)
   return locale === 'de' ? `${date}, ${time} Uhr (UTC)` : `${date} ${time} UTC`

@@ -2,7 +2,7 @@
  * Amounts of money: units of a currency, and the whole minor units in which the processor counts.
  */
 
-import type { Locale } from './locale.ts'
+import { DEFAULT_LOCALE, type Locale } from './locale.ts'
 
 /**
  * The payment processor's list of currencies without minor units. It differs from ISO 4217: krónur
@@ -46,7 +46,7 @@ export function inUnits(minor: number, currency: string): number {
 export function formatMoney(
   amount: number,
   currency: string,
-  { short = false, locale = null as Locale | null } = {},
+  { short = false, locale = DEFAULT_LOCALE } = {},
 ): string {
   const digits = Math.min(minorDigits(currency), usualDigits(currency))
   return new Intl.NumberFormat(locale === 'de' ? 'de-DE' : 'en-US', {

@@ -41,7 +41,7 @@ export function mailboxRoutes(app: FastifyInstance, deps: Deps): void {
     { ...OPEN, schema: { body: POSTED, hide: true }, bodyLimit: 4 * 1024 * 1024 },
     (request, reply) => {
       if (UNKNOWN_DOMAIN.test(request.body.to))
-        return reply.code(422).send({ error: '550 5.1.2 The domain of the address does not exist' })
+        return reply.code(422).send('550 5.1.2 The domain of the address does not exist')
       const fresh = keep(deps, request.body)
       return reply.code(fresh ? 201 : 200).send({ id: request.body.id, duplicate: !fresh })
     },

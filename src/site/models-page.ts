@@ -19,7 +19,7 @@ export function modelRoutes(app: App, deps: SiteDeps): void {
     const query = typeof q === 'string' ? q.slice(0, QUERY_LENGTH_MAX).trim() : ''
     const vendors = [...new Set(models.map(({ vendor }) => vendor.label))]
     const caller = await findCaller(deps, request)
-    const messages = readMessages(request, caller)
+    const messages = readMessages(request, caller, deps.config.brand)
     const { title, description } = SITE_MESSAGES[messages.locale].models
     return sendPage(reply, deps, {
       title,

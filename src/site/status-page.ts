@@ -14,7 +14,7 @@ export function statusRoutes(app: App, deps: SiteDeps): void {
     const status = await live.get()
     // The page must also appear while the database is away, which has the sessions.
     const caller = await findCaller(deps, request).catch(() => null)
-    const messages = readMessages(request, caller)
+    const messages = readMessages(request, caller, deps.config.brand)
     const { title, description } = SITE_MESSAGES[messages.locale].status
     return sendPage(reply, deps, {
       title,

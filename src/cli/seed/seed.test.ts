@@ -156,11 +156,32 @@ test(
     )
     assert.ok((await rows('invoices')) > 60)
 
-    const signedIn = await app.post('/api/auth/login', {
-      email: 'ada@example.com',
-      password: 'correct horse battery',
-    })
-    const headers = { authorization: `Bearer ${signedIn.body.access_token}` }
+    const signIn = async (name: string) => {
+      const credentials = { email: atExample(name), password: 'correct horse battery' }
+      const { access_token } = (await app.post('/api/auth/login', credentials)).body
+      return { authorization: `Bearer ${access_token}` }
+    }
+    const root = await signIn('root')
+    const listEmails = async (state: string) =>
+      (await app.get(`/api/admin/emails?limit=100&state=${state}`, { headers: root })).body.emails
+    const [rejected, ...more] = await listEmails('failed')
+    assert.deepEqual(
+      [rejected.address, rejected.subject, rejected.error],
+      [
+        'joseph@weizenbaum.invalid',
+        'You are invited to join Latchkey',
+        '550 5.1.2 The domain of the address does not exist',
+      ],
+    )
+    assert.deepEqual(more, [])
+    const sent: { created_at: string; subject: string }[] = await listEmails('sent')
+    assert.ok(sent.length > 90)
+    assert.ok(
+      sent.some(({ subject }) => subject === 'The payment for your Pro plan did not go through'),
+    )
+    assert.ok((sent.at(-1)?.created_at ?? '') < new Date(Date.now() - 180 * DAY_MS).toISOString())
+
+    const headers = await signIn('ada')
     const { body } = await app.get('/api/billing/invoices', { headers })
     assert.equal(body.invoices[0].status, 'paid')
     const allowance = (await app.get('/api/usage/allowance', { headers })).body

@@ -25,7 +25,7 @@ import { getOperatorMessages } from '../messages/operator.ts'
 import { storefrontProblem } from '../problems.ts'
 import type { ContactSubject } from '../tables.ts'
 
-const WORDS = Object.keys(readEmailMessages(null).subjects) as ContactSubject[]
+const WORDS = Object.keys(readEmailMessages('en').subjects) as ContactSubject[]
 export const ContactSubjectName = Named('ContactSubject', OneOf(...WORDS))
 
 /** A single line, because a line break would start another header in an email. */
@@ -183,7 +183,7 @@ export function notificationEmail(config: Config, row: ContactRow): Email {
  * Repeats no text of the visitor, so that nobody can send their text to another person's address.
  */
 export function confirmationEmail(config: Config, row: ContactRow): Email {
-  const messages = readEmailMessages(row.locale)
+  const messages = readEmailMessages(row.locale ?? config.brand.language)
   const topic = messages.subjects[row.subject]
   const { subject, before, after } = messages.contact({ shop: config.brand.name, topic })
   return composeEmailTo(config.brand, row, { subject, before: [before], after })

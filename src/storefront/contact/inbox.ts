@@ -220,10 +220,10 @@ export function replyEmail(
   message: Omit<InboxMessage, 'replies'> & { locale: Locale | null },
   text: string,
 ): Email {
-  const { locale, created_at } = message
+  const locale = message.locale ?? config.brand.language
   const messages = readEmailMessages(locale)
   const topic = messages.subjects[message.subject]
-  const day = formatDate(created_at, locale)
+  const day = formatDate(message.created_at, locale)
   const { subject, youWrote } = messages.reply({ shop: config.brand.name, topic, day })
   return composeEmailTo(config.brand, message, {
     subject,

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { readLocale } from '#platform/http/request-locale.ts'
-import { DEFAULT_LOCALE, isLocale, type Locale, type Messages } from '#platform/locale.ts'
+import { isLocale, type Locale, type Messages } from '#platform/locale.ts'
 import type { Problem } from '#platform/problem.ts'
 import { describeProblem as describe } from '#platform/problem-text.ts'
 import { de as buyerDe } from './buyer.de.ts'
@@ -26,10 +26,11 @@ export const getPageMessages = (locale: Locale): PageMessages => MESSAGES[locale
 export function readMessages(
   request: FastifyRequest,
   caller: { locale: Locale | null } | null,
+  brand: { language: Locale },
 ): PageMessages {
   const { lang } = request.query as { lang?: unknown }
   if (isLocale(lang)) return MESSAGES[lang]
-  return MESSAGES[caller?.locale ?? readLocale(request) ?? DEFAULT_LOCALE]
+  return MESSAGES[caller?.locale ?? readLocale(request) ?? brand.language]
 }
 
 /** Returns the sentence of a problem, with a full stop. */

@@ -47,7 +47,7 @@ export function updateEndEmail(
   purchase: PurchaseRow,
   isAhead: boolean,
 ): Email {
-  const { locale } = to
+  const locale = to.locale ?? config.brand.language
   const messages = readEmailMessages(locale)
   const name = `${config.brand.name} ${productList.getName(purchase.tier)}`
   const day = formatDate(purchase.entitled_until, locale)

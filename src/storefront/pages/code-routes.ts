@@ -35,7 +35,7 @@ export function codeRoutes(app: App, deps: CodeDeps): void {
     render: (messages: PageMessages) => Html,
     status = 200,
   ): Promise<FastifyReply> => {
-    const messages = readMessages(reply.request, null)
+    const messages = readMessages(reply.request, null, deps.config.brand)
     const { title } = messages.login
     const body = render(messages)
     return sendPage(reply, deps, { title, body, caller: null, messages, path: '/login', status })

@@ -71,7 +71,7 @@ export function dashboardRoutes(app: App, deps: Deps): void {
       // No other text is the id of anything.
       if (![form.purchase, form.item ?? form.purchase].every((id) => UUID.test(id ?? '')))
         return reply.redirect('/dashboard', 303)
-      const messages = readMessages(request, caller)
+      const messages = readMessages(request, caller, deps.config.brand)
       try {
         const notice = await change(caller.userId, form, messages)
         if (notice === null) return reply.redirect(`/dashboard#purchase-${form.purchase}`, 303)
@@ -96,7 +96,7 @@ export function dashboardRoutes(app: App, deps: Deps): void {
     status = 200,
   ): Promise<FastifyReply> {
     const isPending = notice?.kind === 'payment' && notice.state === 'pending'
-    const messages = readMessages(reply.request, caller)
+    const messages = readMessages(reply.request, caller, deps.config.brand)
     const dashboard = await readDashboard(deps, caller.userId)
     return sendPage(reply, deps, {
       title: messages.purchases.title,

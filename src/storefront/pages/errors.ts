@@ -21,7 +21,7 @@ export function onPageError(deps: CookieDeps & LayoutDeps) {
       return replyWithError(storefrontErrors, error, request, reply)
     }
     const caller = await findStoreCaller(deps, request.cookies[SESSION_COOKIE])
-    const messages = readMessages(request, caller)
+    const messages = readMessages(request, caller, deps.config.brand)
     const { errors: text, claim, login } = messages
     const way = caller
       ? { to: '/dashboard', label: claim.toPurchases }

@@ -67,14 +67,17 @@ function checkoutPages(app: App, deps: Deps): void {
       return reply.redirect(`/login?redirect=${encodeURIComponent(buildAddress(fields))}`, 302)
     return show(
       reply,
-      buildSale(deps, product, fields, { error: null, messages: readMessages(request, null) }),
+      buildSale(deps, product, fields, {
+        error: null,
+        messages: readMessages(request, null, deps.config.brand),
+      }),
     )
   })
 
   app.post('/checkout', { ...COUNTED, errorHandler }, async (request, reply) => {
     const fields = readFields(request.body)
     const product = requireProduct(deps, fields)
-    const messages = readMessages(request, null)
+    const messages = readMessages(request, null, deps.config.brand)
     const again = (error: string, status: number) =>
       show(reply, buildSale(deps, product, fields, { error, messages }), status)
     const { email = '', code, waiver } = fields
@@ -95,7 +98,7 @@ function checkoutPages(app: App, deps: Deps): void {
     const id = (request.query as { session_id?: unknown }).session_id
     const state = typeof id === 'string' ? await confirm(deps, request, id) : 'unknown'
     const caller = await findCaller(deps, request)
-    const messages = readMessages(request, caller)
+    const messages = readMessages(request, caller, deps.config.brand)
     return sendPage(reply, deps, {
       title: messages.order.title,
       body: purchasedPage(state, messages),
@@ -124,7 +127,7 @@ function claimPages(app: App, deps: Deps): void {
     render: (messages: PageMessages) => Html,
     status = 200,
   ): Promise<FastifyReply> => {
-    const messages = readMessages(reply.request, caller)
+    const messages = readMessages(reply.request, caller, deps.config.brand)
     const { title } = messages.claim
     return sendPage(reply, deps, { title, body: render(messages), caller, messages, status })
   }

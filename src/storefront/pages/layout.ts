@@ -56,7 +56,7 @@ export function sendNotFound(
   deps: LayoutDeps,
   caller: StoreCaller | null,
 ): Promise<FastifyReply> {
-  const messages = readMessages(reply.request, caller)
+  const messages = readMessages(reply.request, caller, deps.config.brand)
   const { title } = messages.notFound
   return sendPage(reply, deps, {
     title,

@@ -1,7 +1,7 @@
 /** How search engines and social networks show a page: its description, address, picture and data. */
 import type { Config } from '#config/config.ts'
 import { type Html, html, raw } from '#platform/http/html.ts'
-import { DEFAULT_LOCALE, LOCALES, type Locale } from '#platform/locale.ts'
+import { LOCALES, type Locale } from '#platform/locale.ts'
 import { assetUrl } from './assets.ts'
 
 export type Listing = {
@@ -31,12 +31,13 @@ export function listingTags(
   locale: Locale | null,
 ): Html {
   const { path, image, data = [], feed } = listing
-  const url = addLanguage(config.urls.storefront + path, locale)
+  const plain = config.urls.storefront + path
+  const url = locale ? addLanguage(plain, locale, config.brand) : plain
   const description = shorten(listing.description)
   const property = (name: string, content: string) =>
     html`<meta property="og:${name}" content="${content}">\n`
   return html`<link rel="canonical" href="${url}">
-${locale && alternates(config.urls.storefront + path)}<meta name="description" content="${description}">
+${locale && alternates(plain, config.brand)}<meta name="description" content="${description}">
 ${property('type', 'website')}${property('site_name', config.brand.name)}${property('title', title)}${property('description', description)}${property('url', url)}${pictureTags(config, image)}
 ${
   feed !== undefined &&
@@ -47,14 +48,14 @@ ${data.map(structuredData)}`
 }
 
 /** The addresses of the page in each language, for search engines. */
-function alternates(url: string): Html {
-  return html`${LOCALES.map((locale) => html`<link rel="alternate" hreflang="${locale}" href="${addLanguage(url, locale)}">\n`)}<link rel="alternate" hreflang="x-default" href="${url}">
+function alternates(url: string, brand: Config['brand']): Html {
+  return html`${LOCALES.map((locale) => html`<link rel="alternate" hreflang="${locale}" href="${addLanguage(url, locale, brand)}">\n`)}<link rel="alternate" hreflang="x-default" href="${url}">
 `
 }
 
-/** English has the plain address. */
-function addLanguage(url: string, locale: Locale | null): string {
-  if (locale === null || locale === DEFAULT_LOCALE) return url
+/** The brand's language has the plain address. */
+function addLanguage(url: string, locale: Locale, { language }: Config['brand']): string {
+  if (locale === language) return url
   return `${url}${url.includes('?') ? '&' : '?'}lang=${locale}`
 }
 

@@ -22,7 +22,7 @@ export function offerRoutes(app: App, deps: ProductPageDeps & PlanDeps): void {
 
   app.get('/', ANYONE, async (request, reply) => {
     const caller = await findCaller(request)
-    const messages = readMessages(request, caller)
+    const messages = readMessages(request, caller, deps.config.brand)
     const home = await readHome(deps, caller?.userId ?? null, messages)
     return sendPage(reply, deps, {
       title: home.text.title,
@@ -40,7 +40,7 @@ export function offerRoutes(app: App, deps: ProductPageDeps & PlanDeps): void {
 
   app.get('/pricing', ANYONE, async (request, reply) => {
     const caller = await findCaller(request)
-    const messages = readMessages(request, caller)
+    const messages = readMessages(request, caller, deps.config.brand)
     const isCanceled = (request.query as { canceled?: unknown }).canceled === 'true'
     const [offers, plans] = await Promise.all([
       listOffers(deps, caller?.userId ?? null),
@@ -80,7 +80,7 @@ export function offerRoutes(app: App, deps: ProductPageDeps & PlanDeps): void {
       title,
       body: legalPage(found),
       caller,
-      messages: readMessages(request, caller),
+      messages: readMessages(request, caller, deps.config.brand),
       path,
       listing: { path, description: plainText(text) || title },
     })

@@ -37,7 +37,7 @@ export function productRoutes(app: App, deps: ProductPageDeps): void {
     const product = findProduct(request)
     if (!product) return sendNotFound(reply, deps, await findCaller(request))
     const caller = await findCaller(request)
-    const messages = readMessages(request, caller)
+    const messages = readMessages(request, caller, deps.config.brand)
     const [offers, releases, legalPages] = await Promise.all([
       listOffers(deps, caller?.userId ?? null),
       showReleases(deps, product.tier),
@@ -81,7 +81,7 @@ export function productRoutes(app: App, deps: ProductPageDeps): void {
     if (!part) return sendNotFound(reply, deps, await findCaller(request))
     const page = `/products/${product.slug}`
     const caller = await findCaller(request)
-    const messages = readMessages(request, caller)
+    const messages = readMessages(request, caller, deps.config.brand)
     const text = messages.changelog
     const { storefront } = config.urls
     return sendPage(reply, deps, {

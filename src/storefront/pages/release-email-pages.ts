@@ -22,7 +22,7 @@ export function releaseEmailPages(app: App, deps: SessionDeps & OptoutDeps & Lay
     render: (messages: PageMessages) => Html,
   ): Promise<FastifyReply> => {
     const caller = await findStoreCaller(deps, request.cookies[SESSION_COOKIE])
-    const messages = readMessages(request, caller)
+    const messages = readMessages(request, caller, deps.config.brand)
     return sendPage(reply.header('referrer-policy', 'no-referrer'), deps, {
       title: messages.releaseEmails.title,
       body: render(messages),

@@ -77,7 +77,7 @@ export function pageRoutes(app: App, deps: PageDeps): void {
     status = 200,
     path = '',
   ): Promise<FastifyReply> => {
-    const messages = readMessages(reply.request, caller)
+    const messages = readMessages(reply.request, caller, deps.config.brand)
     return sendPage(reply, deps, { ...render(messages), caller, messages, status, path })
   }
 
@@ -96,7 +96,7 @@ export function pageRoutes(app: App, deps: PageDeps): void {
     const form = readForm(request)
     const redirect = safeRedirect(form.redirect)
     const email = form.email?.trim() ?? ''
-    const messages = readMessages(request, null)
+    const messages = readMessages(request, null, deps.config.brand)
     const credentials = { ...form, email }
     if (!isLoginForm.Check(credentials)) {
       return showLogin(
@@ -136,7 +136,7 @@ export function pageRoutes(app: App, deps: PageDeps): void {
     const code = readQuery(request).code ?? ''
     const opened = await returnFromAccount(deps, request, reply, { code, origin })
     if (opened === null) {
-      const error = readMessages(request, null).login.otherBrowser
+      const error = readMessages(request, null, deps.config.brand).login.otherBrowser
       return showLogin(reply, { redirect: '/dashboard', email: '', error, needsCode: false }, 400)
     }
     setSessionCookie(reply, config, opened.token)
@@ -155,7 +155,7 @@ export function pageRoutes(app: App, deps: PageDeps): void {
   app.get('/contact', ANYONE, async (request, reply) => {
     const caller = await findCaller(request)
     const values = caller ? { email: caller.email } : {}
-    const messages = readMessages(request, caller)
+    const messages = readMessages(request, caller, deps.config.brand)
     const text = messages.contact
     return sendPage(reply, deps, {
       title: text.title,
@@ -170,7 +170,7 @@ export function pageRoutes(app: App, deps: PageDeps): void {
   app.post('/contact', COUNTED, async (request, reply) => {
     const caller = await findCaller(request)
     const values = readForm(request)
-    const { contact, locale } = readMessages(request, caller)
+    const { contact, locale } = readMessages(request, caller, deps.config.brand)
     const again = (say: (messages: PageMessages) => string, status: number) =>
       show(
         reply,

@@ -32,7 +32,7 @@ export function withdrawalPages(app: App, deps: Deps): void {
     status = 200,
   ): Promise<FastifyReply> => {
     const caller = await findCaller(request)
-    const messages = readMessages(request, caller)
+    const messages = readMessages(request, caller, deps.config.brand)
     const { title } = messages.withdrawal
     return sendPage(reply, deps, { title, body: render(messages), caller, messages, status })
   }

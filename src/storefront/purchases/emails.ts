@@ -23,7 +23,7 @@ export function purchaseEmail(
   purchase: PurchaseRow,
   { licenseKey, bill, claim }: { licenseKey: string; bill: Bill | null; claim: ClaimLink | null },
 ): Email {
-  const { locale } = to
+  const locale = to.locale ?? config.brand.language
   const messages = readEmailMessages(locale)
   const name = `${config.brand.name} ${productList.getName(purchase.tier)}`
   const text = messages.purchase({ name })
@@ -61,13 +61,14 @@ export function keyRecoveryEmail(
   to: Buyer,
   keys: { purchase: PurchaseRow; licenseKey: string }[],
 ): Email {
-  const messages = readEmailMessages(to.locale)
+  const locale = to.locale ?? config.brand.language
+  const messages = readEmailMessages(locale)
   const { subject, before, refunded } = messages.keyRecovery({ isOne: keys.length === 1 })
   return composeEmailToUser(config.brand, to, {
     subject,
     before: [before],
     facts: keys.map(({ purchase: { tier, created_at, status }, licenseKey }) => [
-      `${productList.getName(tier)}, ${formatDate(created_at, to.locale)}${status === 'refunded' ? ` ${refunded}` : ''}`,
+      `${productList.getName(tier)}, ${formatDate(created_at, locale)}${status === 'refunded' ? ` ${refunded}` : ''}`,
       licenseKey,
     ]),
     button: { label: messages.toDownloads, url: `${config.urls.storefront}/dashboard` },
@@ -82,7 +83,7 @@ export function revokedEmail(
   purchase: PurchaseRow,
   reason: 'dispute' | 'seller',
 ): Email {
-  const messages = readEmailMessages(to.locale)
+  const messages = readEmailMessages(to.locale ?? config.brand.language)
   const name = `${config.brand.name} ${productList.getName(purchase.tier)}`
   const text = messages.revoked({ name })
   return composeEmailToUser(config.brand, to, {

@@ -94,7 +94,7 @@ export function releaseEmail(
 ): Email {
   const { config, productList } = deps
   const optoutUrl = buildOptoutUrl(deps, to.id)
-  const messages = readEmailMessages(to.locale)
+  const messages = readEmailMessages(to.locale ?? config.brand.language)
   const text = messages.release({ shop: config.brand.name, optoutUrl })
   const names = releases.map(({ tier, version }) => `${productList.getName(tier)} ${version}`)
   const [first = ''] = names

@@ -22,12 +22,13 @@ export function receiptEmail(
   right: WithdrawalRight,
 ): Email {
   const { config } = deps
-  const to = { ...withdrawal, id: withdrawal.user_id }
-  const text = readEmailMessages(withdrawal.locale).withdrawal({ shop: config.brand.name })
+  const locale = withdrawal.locale ?? config.brand.language
+  const to = { ...withdrawal, id: withdrawal.user_id, locale }
+  const text = readEmailMessages(locale).withdrawal({ shop: config.brand.name })
   return composeEmailToUser(config.brand, to, {
     subject: text.subject,
     before: [text.before, text[right]],
-    facts: listFacts(deps, withdrawal, purchase),
+    facts: listFacts(deps, { ...withdrawal, locale }, purchase),
     replyTo: config.mail.supportEmail,
   })
 }
@@ -93,7 +94,7 @@ export function failedRefundEmail(
 
 function listFacts(
   { config, productList }: EmailDeps,
-  { confirmed_at, locale }: WithdrawalRow & Pick<Recipient, 'locale'>,
+  { confirmed_at, locale }: WithdrawalRow & { locale: Locale },
   purchase: PurchaseRow,
 ): [string, string][] {
   const { amount_cents, currency, waiver_json: waiver } = purchase
@@ -116,5 +117,5 @@ function listFacts(
   ]
 }
 
-const formatTime = (at: string | null, locale: Locale | null) =>
+const formatTime = (at: string | null, locale: Locale) =>
   at === null ? '' : formatDateTime(at, locale)

@@ -456,7 +456,7 @@ export type BrandForm = {
   legal_name?: string
   /** One sentence below the name and for search engines. */
   tagline?: string
-  /** The language of emails to you and your team. Default: `en`. */
+  /** The language of emails to you and your team, and for everyone whose browser asks for neither English nor German. Default: `en`. */
   language?: 'en' | 'de'
   logo?: BrandFormLogo
   colours?: BrandFormColours

@@ -39,7 +39,9 @@ export function NameSection(props: SectionProps) {
       />
       <NativeSelect
         label={t('Language')}
-        description={t('Of emails to you and your team. Customers choose their own.')}
+        description={t(
+          'Of emails to you and your team, and for everyone whose browser asks for neither English nor German.',
+        )}
         data={Object.entries(LANGUAGES).map(([value, label]) => ({ value, label }))}
         {...bindText(props, 'language')}
       />
