@@ -66,6 +66,7 @@ const PARTS = [
     'VisuallyHidden',
   ),
   'web/src/components/(?:choice|copy|form-problem|links|plan-badge|scroll-x|stat)\\.tsx?',
+  'web/src/documents/table-text',
 ]
 
 const FORMS = [
