@@ -69,6 +69,8 @@ export const APP_PAGES = [
   '/run/money?view=invoices',
   '/run/money?view=changes',
   '/run/money?view=usage&group_by=vendor',
+  '/run/money?view=calls',
+  '/run/money?view=documents',
   '/run/money?view=processor',
   '/customers',
   '/customers/invitations',

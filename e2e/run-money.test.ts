@@ -8,9 +8,15 @@ import { mockVendor, says } from '#testing/mock-vendor.ts'
 import { createShop } from '#testing/shop.ts'
 import { assertAccessible, openBrowser, signInByForm, visit } from './browser.ts'
 
+const CONTENT = 'The lighthouse has forty-one lamps.'
+
 test('a founder sees the margin in two clicks and refunds in four', async (t) => {
   const vendor = await mockVendor(t)
-  const app = await testApp(t, { userApp: true, worker: true, env: vendor.env.openai })
+  const app = await testApp(t, {
+    userApp: true,
+    worker: true,
+    env: { ...vendor.env.openai, EMBEDDER: 'local' },
+  })
   const { base } = app.config.urls
   const ada = await app.as('ada')
   await createShop(app).subscribe(ada)
@@ -21,6 +27,7 @@ test('a founder sees the margin in two clicks and refunds in four', async (t) =>
     model: 'gpt-6-luna',
     messages: [{ role: 'user', content: 'Hi' }],
   })
+  await ada.post('/api/rag/ingest/text', { content: CONTENT })
   const root = await app.as('root', { superuser: true })
 
   const { page, errors } = await visit(await openBrowser(t))
@@ -40,6 +47,22 @@ test('a founder sees the margin in two clicks and refunds in four', async (t) =>
   await loaded()
   await assertAccessible(page, 'today')
 
+  // The numbers of calls and documents open the rows of the day.
+  for (const [number, shown] of [
+    [/^2 calls$/, 'gpt-6-luna'],
+    [/^1 document$/, String(CONTENT.length)],
+  ] as const) {
+    await page.getByRole('link', { name: number }).click()
+    const row = page.getByRole('row').filter({ hasText: ada.email }).filter({ hasText: shown })
+    await row.waitFor()
+    assert.equal(new URL(page.url()).searchParams.get('days'), '1')
+    await page.goBack()
+  }
+  await page.getByRole('link', { name: 'Details of Failed calls today', exact: true }).click()
+  await page.getByText('No calls in this period').waitFor()
+  await page.getByRole('combobox', { name: 'Status' }).selectOption('All calls')
+  await page.getByRole('link', { name: ada.email }).first().waitFor()
+
   const menu = page.getByRole('navigation', { name: 'Main' })
   await click(menu.getByRole('link', { name: 'Money', exact: true }))
   await click(page.getByRole('button', { name: 'Gross margin', exact: true }))
@@ -53,6 +76,8 @@ test('a founder sees the margin in two clicks and refunds in four', async (t) =>
     ['Invoices', 'Total'],
     ['Subscriptions', 'MRR after'],
     ['Usage', 'Requests'],
+    ['Calls', 'Status'],
+    ['Documents', 'Characters'],
     ['Payments', 'Amount'],
   ] as const) {
     await views.getByRole('link', { name: view, exact: true }).click()

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
-import { ON_SQLITE_ONLY, openBrowser, visit } from './browser.ts'
+import { assertAccessible, ON_SQLITE_ONLY, openBrowser, visit } from './browser.ts'
 
 test(
   'a visitor without JavaScript reads about a product and buys it with a code',
@@ -32,6 +32,41 @@ test(
     await page.getByLabel('Email').fill('guest@example.com')
     await page.getByRole('button', { name: 'Continue to payment', exact: true }).click()
     await page.getByText('$279.00').first().waitFor()
+    assert.deepEqual(errors, [])
+    await context.close()
+  },
+)
+
+test(
+  'a visitor gets a free product by email and downloads an older release',
+  ON_SQLITE_ONLY,
+  async (t) => {
+    const app = await testApp(t, { worker: true })
+    const { storefront } = app.config.urls
+    const root = await app.as('root', { superuser: true })
+    const basic = { name: 'Basic', currency: 'usd', price: 0, free: 'email' }
+    await root.request('PUT', '/api/admin/products/basic', { body: basic })
+    const { page, errors, context } = await visit(await openBrowser(t))
+
+    await page.goto(`${storefront}/products/basic`)
+    await page.getByRole('button', { name: 'Get Basic', exact: true }).click()
+    await assertAccessible(page, 'free product')
+    await page.getByLabel('Email').fill('guest@example.com')
+    await page.getByRole('button', { name: 'Email me the link' }).click()
+    await page.getByRole('heading', { name: 'Check your inbox' }).waitFor()
+    await app.settle()
+    const [email] = await app.mail('guest@example.com')
+    await page.goto(/http\S+\/claim\?\S+/.exec(email?.text ?? '')?.[0] ?? '')
+    await page.getByRole('button', { name: 'Open my purchase' }).click()
+
+    await page.getByText('Releases', { exact: true }).click()
+    await assertAccessible(page, 'free product')
+    const older = page.getByRole('listitem').filter({ hasText: '1.0.0' })
+    await older.getByText('5 of 5 left').waitFor()
+    const download = page.waitForEvent('download')
+    await older.getByRole('link', { name: 'Download 1.0.0' }).click()
+    assert.match((await download).suggestedFilename(), /^latchkey-basic-1\.0\.0-\w{8}\.zip$/)
+    await older.getByText('4 of 5 left').waitFor()
     assert.deepEqual(errors, [])
     await context.close()
   },

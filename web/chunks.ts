@@ -110,6 +110,15 @@ const BUILD = [
   '@tabler/icons-react/.*/Icon(?:Book|ChartBar|ListDetails|Tags|Terminal2|Timeline)\\.',
 ]
 
+/** Small parts of the pages of Run. */
+const DESK = [
+  'web/src/shop/(?:amount|facts|inbox-query|more-rows|order-status|orders-query|products-query|table\\.module)',
+  'web/src/customers/state-badges',
+]
+
+/** The names of groups of calls, and the states of calls, on pages about usage and money. */
+const CALLS = ['web/src/usage/group-name', 'web/src/calls/outcome-badge']
+
 /** Answers and code, apart from maths and colors, which load on demand. */
 const MARKDOWN = ['web/src/markdown/(?:markdown|code-block|render|lexer|block-reader)\\.']
 
@@ -127,6 +136,8 @@ export const CHUNKS = [
   { name: 'parts', test: matchAny(PARTS), priority: 3 },
   { name: 'forms', test: matchAny(FORMS), priority: 2 },
   { name: 'overlays', test: matchAny(OVERLAYS), priority: 1 },
+  { name: 'desk', test: matchAny(DESK), priority: 1 },
+  { name: 'calls', test: matchAny(CALLS), priority: 1 },
   { name: 'markdown', test: matchAny(MARKDOWN), priority: 1 },
   { name: 'search', test: matchAny(SEARCH), priority: 1 },
   { name: 'sign-in', test: matchAny(SIGN_IN), priority: 1 },

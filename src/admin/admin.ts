@@ -35,6 +35,7 @@ import { adminRoutes } from './routes.ts'
 import { adminSwitchRoutes } from './switch-routes.ts'
 import { adminTimeRoutes, type TimeMachine } from './time-routes.ts'
 import { adminUsageRoutes } from './usage-routes.ts'
+import { adminUseRoutes } from './use-routes.ts'
 
 type Needs = {
   identity: Identity
@@ -74,6 +75,7 @@ export function createAdmin(
       adminCustomerRoutes(app, { ...platform, identity, billing })
       adminPlanRoutes(app, platform, billing)
       adminUsageRoutes(app, platform)
+      adminUseRoutes(app, platform)
       adminModelRoutes(app, platform, ai)
       adminCatalogueRoutes(app, platform, billing)
       adminHealthRoutes(app, platform)

@@ -25,6 +25,7 @@ test('health names what works, what is played and what is off, for superusers on
   assert.equal(body.version, version)
   assert.equal(body.last_event_at, null)
   assert.ok(body.free_bytes > 0)
+  assert.deepEqual(body.outages, [])
 })
 
 test('health knows the newest backup, and fails when it is older than eight days', async (t) => {
@@ -45,6 +46,17 @@ test('health knows the newest backup, and fails when it is older than eight days
   assert.deepEqual(await check(), ['ok', 'the newest is 1 h old, in /mnt/backups'])
   app.clock.advance(9 * DAY_MS)
   assert.deepEqual(await check(), ['wrong', 'the newest is 9 days old, in /mnt/backups'])
+})
+
+test('health lists the times in which a part did not run', async (t) => {
+  const app = await testApp(t)
+  const { db, clock } = app.platform
+  const root = await app.as('root', { superuser: true })
+  const [from, until] = [plus(clock.now(), -2 * HOUR_MS), plus(clock.now(), -HOUR_MS)]
+  const row = { part: 'worker', began_at: from, ended_at: until }
+  await db.insertInto('service_outages').values(row).execute()
+  const { outages } = (await root.get('/api/admin/health')).body
+  assert.deepEqual(outages, [{ parts: ['worker'], from, until }])
 })
 
 test('health lists faults first, and reuses a result for a moment', async (t) => {

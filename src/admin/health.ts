@@ -11,10 +11,11 @@ import { checkRedis } from '#checks/redis.ts'
 import { checkCombinations, checkSecretKey, checkSignIn } from '#checks/settings.ts'
 import { checkDataFolder, checkOriginals } from '#checks/storage.ts'
 import { checkVendors } from '#checks/vendors.ts'
-import { Instant, Nullable, OneOf } from '#platform/http/schema.ts'
+import { Instant, Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import { findLastEvent } from '#platform/jobs/event-list.ts'
 import type { Platform } from '#platform/platform.ts'
 import { type DatabaseState, SKEW_MAX_MS } from '#platform/readiness.ts'
+import { listPartOutages } from '#platform/uptime/part-outages.ts'
 import { version } from '#platform/version.ts'
 import type { ProductDeps } from '#storefront/products/releases.ts'
 
@@ -54,6 +55,22 @@ export const HealthReport = Type.Object(
       ),
       { description: 'Faults first' },
     ),
+    outages: Type.Array(
+      Type.Object(
+        {
+          parts: Type.Array(Named('ServicePart', OneOf('api', 'storefront', 'worker'))),
+          from: Instant,
+          until: Nullable(
+            Type.String({ format: 'date-time', description: 'Null while the outage lasts' }),
+          ),
+        },
+        { title: 'ServiceOutage' },
+      ),
+      {
+        description:
+          'Times of the last 30 days, longer than two minutes, in which no process served a part, newest first',
+      },
+    ),
   },
   { title: 'HealthReport' },
 )
@@ -69,10 +86,11 @@ export type HealthDeps = Platform & Pick<ProductDeps, 'productList'>
 export async function readHealth(deps: HealthDeps): Promise<HealthReport> {
   const { config, db, dialect, clock, readiness } = deps
   const open = async () => deps
-  const [state, freeBytes, lastEventAt, ...parts] = await Promise.all([
+  const [state, freeBytes, lastEventAt, outages, ...parts] = await Promise.all([
     readiness.state(),
     readiness.freeBytes(),
     findLastEvent(db),
+    listPartOutages(deps, { days: OUTAGE_DAYS }),
     name('storage', checkOriginals(config, open)),
     name('storage', checkBackups(open)),
     name('database', checkRedis(config, open)),
@@ -101,9 +119,11 @@ export async function readHealth(deps: HealthDeps): Promise<HealthReport> {
     free_bytes: Number.isFinite(freeBytes) ? freeBytes : null,
     last_event_at: lastEventAt,
     components: checks.toSorted((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state)),
+    outages,
   }
 }
 
+const OUTAGE_DAYS = 30
 const ORDER: readonly Check['state'][] = ['wrong', 'ok', 'sandbox', 'off']
 
 const list = (area: Check['area'], lines: readonly Line[]): Check[] =>

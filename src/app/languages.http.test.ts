@@ -202,6 +202,35 @@ test('the page of models is German, with German numbers', async (t) => {
   requireGerman(readPageText(first + others.join('')), readPageText(english.text), path, isName)
 })
 
+test('the frame of the documentation is German, and says that its texts are English', async (t) => {
+  const { store } = await openShop(t)
+  const english = /<(\w+)[^>]* lang="en".*?<\/\1>/gs
+  for (const path of ['/docs', '/docs/quickstart', '/docs?q=budget', '/docs?q=xyzzy']) {
+    const [german, original] = [
+      await store('GET', path, { headers: GERMAN }),
+      await store('GET', path),
+    ]
+    assert.match(german.text, /<html lang="de">/, path)
+    assert.match(german.text, />Die Dokumentation ist auf Englisch\.</, path)
+    assert.doesNotMatch(original.text, /Die Dokumentation ist/, path)
+    const titles = new Set(
+      [...original.text.matchAll(/<a href="(?:\/docs\/|#)[^>]*>([^<]+)/g)].map(
+        ([, title]) => title,
+      ),
+    )
+    // The title and the description for search engines are of the text.
+    const [, frame = ''] = german.text.split('<body>')
+    requireGerman(
+      readPageText(`<title>${frame.replaceAll(english, '\n')}`),
+      readPageText(original.text),
+      path,
+      (sentence) => isName(sentence) || titles.has(sentence),
+    )
+  }
+  const { text } = await store('GET', '/docs/quickstart', { headers: GERMAN })
+  assert.doesNotMatch(text, /hreflang/, 'search engines know the English page only')
+})
+
 test('the page of purchases is German for a German buyer, with machines, tokens and notices', async (t) => {
   const shop = await openShop(t)
   const ada = await shop.buyer('ada')

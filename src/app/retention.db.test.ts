@@ -87,6 +87,7 @@ const BOUNDED: Record<string, string> = {
     'secrets',
     'write_probe',
     'backups',
+    'service_parts',
     'billing_cursors',
     'audit_heads',
     'rag_originals_folder',

@@ -12,6 +12,7 @@ import { agedIdentity } from '#identity/retention.ts'
 import { agedMail } from '#mail/retention.ts'
 import { agedEvents } from '#platform/jobs/retention.ts'
 import type { Aged } from '#platform/retention.ts'
+import { agedOutages } from '#platform/uptime/retention.ts'
 import { agedRag } from '#rag/retention.ts'
 import { agedStorefront } from '#storefront/retention.ts'
 import { agedUsage } from '#usage/retention.ts'
@@ -20,6 +21,7 @@ export const agedRows = (config: Config): Aged[] => [
   ...agedAudit(config),
   ...agedIdentity(),
   ...agedEvents(config),
+  ...agedOutages(config),
   ...agedMail(config),
   ...agedStorefront(config),
   ...agedUsage(config),

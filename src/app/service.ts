@@ -24,6 +24,7 @@ import { createConnectionLimit } from '#platform/http/connections.ts'
 import type { Platform, PlatformOptions } from '#platform/platform.ts'
 import { createRetention } from '#platform/retention.ts'
 import type { Room } from '#platform/room.ts'
+import { Heartbeat } from '#platform/uptime/heartbeat.ts'
 import { version } from '#platform/version.ts'
 import { createRag, type Rag } from '#rag/rag.ts'
 import { type Host, Settings } from '#setup/saved-settings.ts'
@@ -149,6 +150,7 @@ export async function createService(
     apiKey: apiKeys,
     session: shop.session,
   }
+  const heartbeat = new Heartbeat(platform)
   const state = { draining: false }
   const { userApp = true } = options
   const connections = createConnectionLimit(platform)
@@ -181,6 +183,7 @@ export async function createService(
     async listen() {
       if (api) for (const room of rooms) await room.open?.()
       await listener.listen()
+      await heartbeat.start()
       // Warns at the start when the clock is wrong.
       void platform.readiness.look()
       sandbox?.start()
@@ -202,6 +205,7 @@ export async function createService(
     const leftMs = Math.max(0, drainMs - (performance.now() - begun))
     await Promise.all([...drain(leftMs), listener.close(leftMs)])
     await sandbox?.close()
+    await heartbeat.stop()
     for (const room of rooms.toReversed()) await room.close?.()
     await platform.close()
   }

@@ -29,6 +29,8 @@ const WHOLE: Record<string, string> = {
     'billing_cursors',
     'write_probe',
     'backups',
+    'service_parts',
+    'service_outages',
     'rag_originals_folder',
   ]),
   ...of('small tables of the operator', ['migrations', 'usage_nodes', 'archive_checksums']),

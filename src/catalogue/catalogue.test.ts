@@ -77,6 +77,7 @@ test('the file of the documentation can be read, and holds every field of the fo
     comparison: { 'Accounts and sign-in': true, 'Design files': false, Support: 'Email' },
     terms: 'You may change and ship the code. You may not resell it.',
     changelog: 'Before 1.0 the kit was a private course.',
+    free: null,
     taxCode: 'txcd_10202000',
     updatesMonths: 12,
     renewalPrice: 49,

@@ -101,6 +101,10 @@ export const NO_PLAN_LIMITS: PlanLimits = {
 /** `difference`: the price less what was paid for the other tier; a number: units of the currency. */
 export type UpgradePrice = 'difference' | number
 
+/** Who gets a free product: who confirms an address by email, or who has a verified account. */
+export const FREE_KINDS = ['email', 'account'] as const
+export type FreeKind = (typeof FREE_KINDS)[number]
+
 export type CatalogueProduct = {
   tier: Tier
   name: string
@@ -110,6 +114,8 @@ export type CatalogueProduct = {
   price: number
   /** ISO 4217, in lower case. */
   currency: string
+  /** Not null: the product is given away without the payment processor, once to each mailbox. */
+  free: FreeKind | null
   /** Markdown. */
   description: string
   /** The included plan, such as `Everything in Basic`. */
@@ -176,6 +182,7 @@ export function findPlanNames(
 }
 
 export const PRODUCT_DEFAULTS = {
+  free: null,
   gallery: [],
   faq: [],
   comparison: {},

@@ -1,6 +1,11 @@
 /** The form of a product, in a catalogue's file and in the rows that superusers edit. */
 import { decimalsMax, isCurrency } from '#platform/money.ts'
-import { type CatalogueProduct, PRODUCT_DEFAULTS, type UpgradePrice } from './catalogue.ts'
+import {
+  type CatalogueProduct,
+  FREE_KINDS,
+  PRODUCT_DEFAULTS,
+  type UpgradePrice,
+} from './catalogue.ts'
 import {
   CatalogueError,
   readFields,
@@ -14,7 +19,7 @@ import {
 } from './fields.ts'
 
 const PRODUCT_FIELDS = (
-  'tier name slug price currency description includes images features tax_code ' +
+  'tier name slug price currency free description includes images features tax_code ' +
   'gallery faq comparison terms changelog ' +
   'updates_months renewal_price upgrade_from activations_max activation_releases_per_month'
 ).split(' ')
@@ -25,12 +30,13 @@ export function readProduct(value: unknown, at: string): CatalogueProduct {
   const { includes = null, tax_code = null, renewal_price = null } = fields
   const currency = readCurrency(fields.currency, `${at}.currency`)
   const tier = readTier(fields.tier, `${at}.tier`)
-  return {
+  return requireNoPrice(at, {
     tier,
     name: readText(fields.name, `${at}.name`),
     slug: readSlug(fields.slug ?? tier.toLowerCase().replaceAll('_', '-'), `${at}.slug`),
     price: readPrice(fields.price, `${at}.price`, currency),
     currency,
+    free: readFree(fields.free ?? null, `${at}.free`),
     description: readString(fields.description ?? '', `${at}.description`),
     includes: includes === null ? null : readText(includes, `${at}.includes`),
     images: readList(fields.images ?? [], `${at}.images`, readImage),
@@ -41,7 +47,22 @@ export function readProduct(value: unknown, at: string): CatalogueProduct {
     renewalPrice:
       renewal_price === null ? null : readPrice(renewal_price, `${at}.renewal_price`, currency),
     upgradeFrom: readUpgrades(fields.upgrade_from ?? {}, `${at}.upgrade_from`, { tier, currency }),
-  }
+  })
+}
+
+function readFree(value: unknown, at: string): CatalogueProduct['free'] {
+  if (value === null) return null
+  return FREE_KINDS.find((kind) => kind === value) ?? wrong(value, at, FREE_KINDS.join(' or '))
+}
+
+/** Nothing of a free product is sold. */
+function requireNoPrice(at: string, product: CatalogueProduct): CatalogueProduct {
+  const { free, price, renewalPrice, upgradeFrom } = product
+  const isPriced = price !== 0 || renewalPrice !== null || Object.keys(upgradeFrom).length > 0
+  if (free === null || !isPriced) return product
+  throw new CatalogueError(
+    `${at}.free is wrong: a free product has price 0, no renewal_price and no upgrade_from`,
+  )
 }
 
 /** Reads the fields that only the product's page shows. */

@@ -12,7 +12,12 @@ const EMAIL_RATE = { requests: 5, seconds: HOUR_MS / 1_000 }
  */
 export async function countEmail(
   { limiter, secrets }: Pick<Platform, 'limiter' | 'secrets'>,
-  kind: 'verification-emails' | 'reset-emails' | 'access-emails' | 'sign-in-codes',
+  kind:
+    | 'verification-emails'
+    | 'reset-emails'
+    | 'access-emails'
+    | 'sign-in-codes'
+    | 'free-product-emails',
   email: string,
   reason?: string,
 ): Promise<boolean> {

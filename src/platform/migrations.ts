@@ -66,4 +66,21 @@ export const platformMigrations: Migration[] = [
     id: 'platform/006-backups',
     sql: 'create table backups (place text primary key, made_at {timestamp} not null);',
   },
+  {
+    id: 'platform/007-uptime',
+    sql: `
+      create table service_parts (
+        part text primary key,
+        seen_at {timestamp} not null,
+        is_ended {boolean} not null
+      );
+      create table service_outages (
+        part text not null,
+        began_at {timestamp} not null,
+        ended_at {timestamp} not null,
+        primary key (part, began_at)
+      );
+      create index service_outages_by_end on service_outages (ended_at);
+    `,
+  },
 ]

@@ -1,9 +1,11 @@
 import type { PlanModel } from '#ai/plan-models.ts'
+import type { Part as ServicePart } from '#config/config.ts'
 import { type Html, html } from '#platform/http/html.ts'
 import type { Messages } from '#platform/locale.ts'
+import type { Audience } from './docs/library.ts'
 import type { Part, State } from './status.ts'
 
-/** Texts of the pages of models and of the status. */
+/** Texts of the pages of models, of the status and around the documentation. */
 const en = {
   models: {
     title: 'Models',
@@ -53,11 +55,35 @@ const en = {
     } as Record<State, string>,
     incidents: 'Incidents',
     none: 'None in the last 24 hours.',
+    stoppable: {
+      api: 'App and API',
+      storefront: 'Website and shop',
+      worker: 'Background jobs',
+    } as Record<ServicePart, string>,
+    stopped: (what: string) => html`<strong>${what}</strong>: not available.`,
     paused: (what: string) => html`<strong>${what}</strong> is paused.`,
     failed: (what: string, percent: number) =>
       html`<strong>${what}</strong>: ${percent} % of calls failed.`,
     since: (from: Html) => html`Since ${from}`,
     span: (from: Html, until: Html) => html`${from} to ${until}`,
+  },
+
+  docs: {
+    title: 'Documentation',
+    /** Says that the texts are in another language than the page around them. */
+    note: null as string | null,
+    groups: { everyone: 'Guides', operator: 'Operating' } as Record<Audience, string>,
+    reference: 'API reference',
+    referenceTask: 'Look up every operation, with examples',
+    searchTitle: 'Search the documentation',
+    search: 'Search',
+    noWords: 'Enter one or more words.',
+    noResults: 'No section contains all of these words.',
+    results: (count: number) => (count === 1 ? '1 result' : `${count} results`),
+    allPages: 'All pages',
+    nextPages: 'Next pages',
+    previous: 'Previous',
+    next: 'Next',
   },
 }
 
@@ -106,11 +132,34 @@ const de: typeof en = {
     },
     incidents: 'Störungen',
     none: 'Keine in den letzten 24 Stunden.',
+    stoppable: {
+      api: 'App und API',
+      storefront: 'Website und Shop',
+      worker: 'Hintergrundaufgaben',
+    },
+    stopped: (what) => html`<strong>${what}</strong>: nicht verfügbar.`,
     paused: (what) => html`<strong>${what}</strong> ist pausiert.`,
     failed: (what, percent) =>
       html`<strong>${what}</strong>: ${percent} % der Aufrufe sind fehlgeschlagen.`,
     since: (from) => html`Seit ${from}`,
     span: (from, until) => html`${from} bis ${until}`,
+  },
+
+  docs: {
+    title: 'Dokumentation',
+    note: 'Die Dokumentation ist auf Englisch.',
+    groups: { everyone: 'Anleitungen', operator: 'Betrieb' },
+    reference: 'API-Referenz',
+    referenceTask: 'Jede Operation nachschlagen, mit Beispielen',
+    searchTitle: 'Dokumentation durchsuchen',
+    search: 'Suchen',
+    noWords: 'Geben Sie ein oder mehrere Wörter ein.',
+    noResults: 'Kein Abschnitt enthält alle diese Wörter.',
+    results: (count) => (count === 1 ? '1 Treffer' : `${count} Treffer`),
+    allPages: 'Alle Seiten',
+    nextPages: 'Weitere Seiten',
+    previous: 'Zurück',
+    next: 'Weiter',
   },
 }
 

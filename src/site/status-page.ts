@@ -66,13 +66,18 @@ function stateList(id: string, title: string, rows: readonly Row[], { states }: 
 function describe(incident: Incident, locale: Locale): Html {
   const text = SITE_MESSAGES[locale].status
   const from = time(incident.from, locale)
-  const until = incident.kind === 'outage' ? incident.until : null
-  const what =
-    incident.kind === 'paused'
-      ? text.paused(incident.what)
-      : text.failed(incident.what, Math.round(100 * incident.failedShare))
+  const until = incident.kind === 'paused' ? null : incident.until
   const span = until === null ? text.since(from) : text.span(from, time(until, locale))
-  return html`<span>${what}</span><span class="soft">${span}</span>`
+  return html`<span>${nameIncident(incident, locale)}</span><span class="soft">${span}</span>`
+}
+
+function nameIncident(incident: Incident, locale: Locale): Html {
+  const text = SITE_MESSAGES[locale].status
+  if (incident.kind === 'paused') return text.paused(incident.what)
+  if (incident.kind === 'outage')
+    return text.failed(incident.what, Math.round(100 * incident.failedShare))
+  const names = incident.parts.map((part) => text.stoppable[part])
+  return text.stopped(new Intl.ListFormat(locale).format(names))
 }
 
 /** Renders `27 Nov, 10:15 UTC`. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { MINUTE_MS } from '#platform/clock.ts'
+import { Heartbeat } from '#platform/uptime/heartbeat.ts'
 import { openShop } from '#testing/buyer.ts'
 import { ON_POSTGRES } from '#testing/database.ts'
 
@@ -46,6 +47,30 @@ test('everyone reads what works, without secrets; pauses and late jobs appear wi
   assert.equal((await read()).states.Emails, 'Partly')
   await app.settle()
   assert.equal((await read()).states.Emails, 'Works')
+})
+
+test('a part that was killed is down, and an incident with start and end afterwards', async (t) => {
+  const { app, store } = await openShop(t)
+  const { db } = app.platform
+  const read = async () => {
+    app.clock.advance(15_000)
+    return (await store('GET', '/status')).text
+  }
+  const row = { part: 'worker', seen_at: app.clock.now(), is_ended: false }
+  await db.insertInto('service_parts').values(row).execute()
+  assert.match(await read(), /<h1>Everything works<\/h1>/)
+  app.clock.advance(10 * MINUTE_MS)
+  const away = await read()
+  assert.match(away, /<span>Emails<\/span><span class="badge bad">Does not work</)
+  assert.match(away, /<strong>Background jobs<\/strong>: not available\.<\/span><span[^>]*>Since </)
+
+  const config = { ...app.platform.config, serve: new Set(['worker'] as const) }
+  const heartbeat = new Heartbeat({ ...app.platform, config })
+  await heartbeat.start()
+  await heartbeat.stop()
+  const after = await read()
+  assert.match(after, /<h1>Everything works<\/h1>/)
+  assert.match(after, /<strong>Background jobs<\/strong>: not available\.<\/span><span[^>]*><time/)
 })
 
 test('the page appears while nothing can be saved', { skip: ON_POSTGRES }, async (t) => {

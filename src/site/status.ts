@@ -4,19 +4,24 @@
  */
 import type { Gateway } from '#ai/gateway.ts'
 import { listVendorsBySlot } from '#ai/routing.ts'
-import type { VendorConfig } from '#config/config.ts'
+import type { Part as ServicePart, VendorConfig } from '#config/config.ts'
 import { type Instant, MINUTE_MS, SECOND_MS } from '#platform/clock.ts'
 import type { Platform } from '#platform/platform.ts'
 import { within } from '#platform/readiness.ts'
+import { listPartOutages, type PartOutage } from '#platform/uptime/part-outages.ts'
 import { listSwitches, type Switch } from '#switches/set.ts'
 import { listOutages, type Outage } from '#usage/outages.ts'
 
 export type State = 'works' | 'limited' | 'down' | 'paused' | 'unknown'
 export type Part = { name: 'app' | 'changes' | 'email' | 'payments'; state: State }
-/** A model or vendor that the operator has switched off, or an outage of a vendor. */
+/**
+ * A model or vendor that the operator has switched off, an outage of a vendor, or a time in which
+ * parts of the service did not run.
+ */
 export type Incident =
   | { kind: 'paused'; what: string; from: Instant }
   | { kind: 'outage'; what: string; from: Instant; until: Instant | null; failedShare: number }
+  | { kind: 'stopped'; parts: readonly ServicePart[]; from: Instant; until: Instant | null }
 export type Status = {
   at: Instant
   parts: readonly Part[]
@@ -63,21 +68,25 @@ async function readStatus(deps: StatusDeps): Promise<Status> {
       read.catch(() => null),
       null,
     )
-  const [database, lanes, outages, switches] = await Promise.all([
+  const [database, lanes, outages, switches, stops] = await Promise.all([
     readiness.state(),
     inTime(jobs.lanes()),
     inTime(listOutages(db, clock.ms())),
     inTime(listSwitches(db)),
+    inTime(listPartOutages(deps, { days: 1 })),
   ])
+  const isAway = (part: ServicePart) =>
+    stops?.some(({ parts, until }) => until === null && parts.includes(part)) === true
   const readLane = (lane: 'urgent' | 'events'): State => {
     if (lanes === null) return 'unknown'
+    if (isAway('worker')) return 'down'
     return lanes[lane].ageSeconds > LATE_SECONDS ? 'limited' : 'works'
   }
   const vendors = listVendorsBySlot(deps.gateway.config).filter(({ apiKey }) => apiKey !== null)
   return {
     at: clock.now(),
     parts: [
-      { name: 'app', state: database.isReachable ? 'works' : 'down' },
+      { name: 'app', state: database.isReachable && !isAway('api') ? 'works' : 'down' },
       { name: 'changes', state: database.isWritable ? 'works' : 'down' },
       { name: 'email', state: readLane('urgent') },
       ...(config.processor.secretKey === null
@@ -88,7 +97,12 @@ async function readStatus(deps: StatusDeps): Promise<Status> {
       label: vendor.label,
       state: readVendorState(deps.gateway, vendor, outages),
     })),
-    incidents: listIncidents(vendors, outages ?? [], switches ?? []),
+    incidents: listIncidents({
+      vendors,
+      outages: outages ?? [],
+      switches: switches ?? [],
+      stops: stops ?? [],
+    }),
   }
 }
 
@@ -107,11 +121,14 @@ function readVendorState(
   return lasting || open.some(Boolean) ? 'limited' : 'works'
 }
 
-function listIncidents(
-  vendors: readonly VendorConfig[],
-  outages: readonly Outage[],
-  switches: readonly Switch[],
-): Incident[] {
+type Causes = {
+  vendors: readonly VendorConfig[]
+  outages: readonly Outage[]
+  switches: readonly Switch[]
+  stops: readonly PartOutage[]
+}
+
+function listIncidents({ vendors, outages, switches, stops }: Causes): Incident[] {
   const labels = new Map(vendors.map(({ name, label }) => [name, label]))
   const paused = switches.flatMap(({ kind, subject, set_at: from }): Incident[] => {
     if (kind === 'model') return [{ kind: 'paused', what: subject, from }]
@@ -122,5 +139,6 @@ function listIncidents(
     const what = labels.get(vendor)
     return what === undefined ? [] : [{ kind: 'outage', what, ...outage }]
   })
-  return [...paused, ...failed].sort((a, b) => (a.from < b.from ? 1 : -1))
+  const stopped = stops.map((stop): Incident => ({ kind: 'stopped', ...stop }))
+  return [...paused, ...failed, ...stopped].sort((a, b) => (a.from < b.from ? 1 : -1))
 }

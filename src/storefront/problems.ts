@@ -30,6 +30,11 @@ export const storefrontProblem = Problem.define({
     'You already own this product',
     { advice: 'Its license and downloads are at `/dashboard`.' },
   ],
+  free_product_taken: [
+    409,
+    'Another account of your mailbox has had this free product',
+    { advice: 'Sign in with that account: a mailbox gets each free product once.' },
+  ],
   not_an_upgrade: [
     409,
     'This purchase cannot be upgraded to that product',

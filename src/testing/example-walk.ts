@@ -478,6 +478,8 @@ async function administer(walk: Walk): Promise<void> {
   await root.get('/api/admin/movements?type=payment&limit=2')
   await root.get('/api/admin/movements.csv')
   await root.get('/api/admin/invoices?limit=2')
+  await root.get(`/api/admin/calls?limit=2&${days}`)
+  await root.get(`/api/admin/documents?limit=2&${days}`)
   const { users } = (await root.get('/api/admin/users?limit=2')).body
   await createCalls(walk, 'storefront', root.headers).get('/metrics')
   await root.patch(`/api/admin/users/${users[1].id}`, {

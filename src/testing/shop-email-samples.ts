@@ -37,6 +37,7 @@ const PURCHASE = {
   waiver_json: null,
 } as PurchaseRow
 
+const FREE = { ...PURCHASE, payment_ref: 'free_1', amount_cents: 0 }
 const UPGRADE = { ...PURCHASE, from_id: PURCHASE.id, entitled_until: null, withdrawn_at: null }
 
 /** In the language of the buyer and of the brand, which the caller sets. */
@@ -83,6 +84,7 @@ export async function composeShopEmails(app: TestApp, locale: Locale): Promise<[
   const emails: Record<string, Email[]> = {
     purchase: [
       compose.purchaseEmail(deps, to, PURCHASE, { licenseKey, bill, claim: null }),
+      compose.purchaseEmail(deps, to, FREE, { licenseKey, bill: null, claim: null }),
       ...(['account', 'purchase'] as const).map((claimable) =>
         compose.purchaseEmail(deps, to, UPGRADE, {
           licenseKey,
@@ -91,6 +93,7 @@ export async function composeShopEmails(app: TestApp, locale: Locale): Promise<[
         }),
       ),
     ],
+    freeProduct: [compose.freeProductEmail(deps, to, { name: 'Basic' }, url)],
     keyRecovery: [1, 2].map((count) =>
       compose.keyRecoveryEmail(
         deps,
@@ -130,7 +133,7 @@ export async function composeShopEmails(app: TestApp, locale: Locale): Promise<[
   )
 }
 
-const RIGHTS = ['open', 'waived', 'late', 'ended'] as const
+const RIGHTS = ['open', 'waived', 'late', 'ended', 'free'] as const
 
 const addWaiver = (locale: Locale): PurchaseRow => ({
   ...PURCHASE,

@@ -17,6 +17,7 @@ import type {
   MovementType,
   SubscriptionChangeKind,
   SubscriptionStatus,
+  UsageOutcome,
 } from './api/types.ts'
 import type { ModelSearch } from './build/model-filter.ts'
 import { session } from './session/browser-session.ts'
@@ -559,7 +560,15 @@ function redirectHome(): void {
 }
 
 type MoneySearch = {
-  view?: 'movements' | 'invoices' | 'changes' | 'usage' | 'processor' | undefined
+  view?:
+    | 'movements'
+    | 'invoices'
+    | 'changes'
+    | 'usage'
+    | 'calls'
+    | 'documents'
+    | 'processor'
+    | undefined
   days?: number | undefined
   interval?: MetricInterval | undefined
   metric?: string | undefined
@@ -567,6 +576,7 @@ type MoneySearch = {
   kind?: SubscriptionChangeKind | undefined
   status?: InvoiceStatus | undefined
   group_by?: AllUsageGrouping | undefined
+  outcome?: UsageOutcome | undefined
 }
 
 type ActivitySearch = {

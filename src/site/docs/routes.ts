@@ -1,9 +1,11 @@
 /** The documentation: its pages, their Markdown files, and the files for language models. */
 import type { App } from '#platform/http/app.ts'
+import { readMessages } from '#storefront/messages/pages.ts'
 import { sendNotFound, sendPage } from '#storefront/pages/layout.ts'
 import { LatestContent, MINUTES, SharedContent } from '#storefront/pages/shared-reply.ts'
 import { describePlace } from '#storefront/pages/structured-data.ts'
 import { findCaller, type SiteDeps } from '../deps.ts'
+import { SITE_MESSAGES } from '../messages.ts'
 import type { DocPage } from './library.ts'
 import { writeDescription } from './openapi.ts'
 import { docFile, docHomePage, docPage, docSearchPage } from './pages.ts'
@@ -18,23 +20,29 @@ export function docRoutes(app: App, deps: SiteDeps): void {
   app.get('/docs', ANYONE, async (request, reply) => {
     const caller = await findCaller(deps, request)
     const pages = docs.list(caller?.isSuperuser ? 'operator' : 'everyone', readSetting(deps))
+    const messages = readMessages(request, caller, config.brand)
+    const { locale } = messages
+    const text = SITE_MESSAGES[locale].docs
     const { q } = request.query as { q?: unknown }
     if (typeof q === 'string') {
-      const body = docSearchPage(pages, q, searchDocs(pages, q))
+      const body = docSearchPage(pages, q, searchDocs(pages, q), locale)
       return sendPage(reply, deps, {
-        title: 'Search the documentation',
+        title: text.searchTitle,
         body,
         caller,
+        messages,
         path: '/docs',
       })
     }
     return sendPage(reply, deps, {
-      title: 'Documentation',
-      body: docHomePage(pages, `${frontend}/reference`),
+      title: text.title,
+      body: docHomePage(pages, `${frontend}/reference`, locale),
       caller,
+      messages,
       path: '/docs',
       listing: {
         path: '/docs',
+        isEnglish: true,
         description: `How to use ${config.brand.name}: ${pages.map(({ title }) => title).join(', ')}.`,
         data: [describePlace([['Documentation', `${storefront}/docs`]])],
       },
@@ -60,10 +68,12 @@ export function docRoutes(app: App, deps: SiteDeps): void {
       const file = new SharedContent(docFile(page, storefront))
       return file.send(reply.type('text/markdown; charset=utf-8'), MINUTES)
     }
+    const messages = readMessages(request, caller, config.brand)
     return sendPage(reply, deps, {
       title: page.title,
-      body: docPage(page, pages),
+      body: docPage(page, pages, messages.locale),
       caller,
+      messages,
       path: '/docs',
       script: 'copy-code.js',
       listing: describeDoc(deps, page),
@@ -79,6 +89,7 @@ function describeDoc({ config }: SiteDeps, { name, title, task }: DocPage) {
   const url = `${config.urls.storefront}/docs/${name}`
   return {
     path: `/docs/${name}`,
+    isEnglish: true,
     description: `${task}: ${title}, in the documentation of ${config.brand.name}.`,
     data: [
       { '@type': 'TechArticle', headline: title, description: task, url },

@@ -8,22 +8,26 @@
  */
 import { recordAudit } from '#audit/audit.ts'
 import { lockPayment, updatePayment } from '#billing/money/payments.ts'
+import type { Tier } from '#catalogue/catalogue.ts'
+import { findOrCreateGuest, recordGuest } from '#identity/account/guest-accounts.ts'
 import { issueToken, peekToken, spendToken } from '#identity/one-time-tokens.ts'
 import { claimAccount, isUnclaimed } from '#identity/unclaimed-accounts.ts'
-import { emailKey, findUser, lockUser, type User } from '#identity/users.ts'
-import { type Db, transaction } from '#platform/db/db.ts'
-import type { Platform } from '#platform/platform.ts'
+import { emailKey, findUser, findUserByEmail, lockUser, type User } from '#identity/users.ts'
+import { type Db, isUniqueViolation, transaction } from '#platform/db/db.ts'
+import type { Locale } from '#platform/locale.ts'
 import * as activationStore from '../licences/store.ts'
 import { storefrontProblem } from '../problems.ts'
+import type { Claimable } from '../purchases/emails.ts'
+import { giveFree } from '../purchases/give-free.ts'
+import type { PurchaseDeps } from '../purchases/purchases.ts'
 import type { PurchaseRow } from '../purchases/store.ts'
 import * as purchaseStore from '../purchases/store.ts'
 
-export type ClaimDeps = Pick<Platform, 'config' | 'db' | 'clock' | 'secrets' | 'business'>
+export type ClaimDeps = PurchaseDeps
 
-type Claim = { purchaseId: string; email: string }
-
-/** `account`: the link opens the new account. `purchase`: its holder adds the purchase to it. */
-export type Claimable = 'account' | 'purchase'
+/** A guest's purchase, or a free product that the owner of the address gets. */
+type Claim = { purchaseId: string; email: string } | FreeClaim
+type FreeClaim = { tier: Tier; email: string; locale: Locale | null }
 
 /** Returns what is left to claim of a purchase by the owner of the address; null: nothing. */
 export async function findClaimable(
@@ -46,13 +50,24 @@ export async function issueClaim(
   return `${deps.config.urls.storefront}/claim?${new URLSearchParams({ token })}`
 }
 
+/** Like `issueClaim`. The account is created with the first use of the link, if there is none. */
+export async function issueFreeClaim(
+  deps: Pick<ClaimDeps, 'config' | 'clock' | 'secrets'>,
+  tx: Db,
+  claim: FreeClaim,
+): Promise<string> {
+  const token = await issueToken(deps, tx, 'claim', null, claim)
+  return `${deps.config.urls.storefront}/claim?${new URLSearchParams({ token })}`
+}
+
 /** Returns what an open link is for, without spending it. @throws Problem 400 */
 export async function readClaim(
   deps: Pick<ClaimDeps, 'db' | 'clock' | 'secrets'>,
   token: string,
-): Promise<{ user: User; claimable: Claimable }> {
-  const { user } = await requireClaim(deps, deps.db, token)
-  return { user, claimable: (await isUnclaimed(deps.db, user)) ? 'account' : 'purchase' }
+): Promise<{ email: string; claimable: Claimable }> {
+  const { user, claim } = await requireClaim(deps, deps.db, token)
+  const isNew = user === null || (await isUnclaimed(deps.db, user))
+  return { email: user?.email ?? claim.email, claimable: isNew ? 'account' : 'purchase' }
 }
 
 /**
@@ -64,22 +79,47 @@ export async function claimPurchase(
   token: string,
   callerId: string | null,
 ): Promise<{ user: User; isSignIn: boolean }> {
-  return transaction(deps.db, async (tx) => {
-    const { user: found } = await requireClaim(deps, tx, token)
-    // A password reset may be giving the account a holder at this moment.
-    await lockUser(tx, found.id)
-    const { user, claim } = await requireClaim(deps, tx, token)
-    const isSignIn = await isUnclaimed(tx, user)
-    if (!isSignIn && callerId === null) throw storefrontProblem('claim_needs_sign_in')
-    // Also for a new account: a link from another person must not replace the session.
-    if (callerId !== null && callerId !== user.id)
-      throw storefrontProblem('claim_of_another_account')
-    if (!(await spendToken(deps, tx, 'claim', token))) throw storefrontProblem('claim_link_invalid')
-
-    const purchase = await purchaseStore.findById(tx, claim.purchaseId)
-    if (purchase?.claimant_id === user.id) await givePurchase(deps, tx, purchase, user.id)
-    return { user: isSignIn ? await claimAccount(deps, tx, user.id) : user, isSignIn }
+  const claimOnce = () => transaction(deps.db, (tx) => spendClaim(deps, tx, token, callerId))
+  return claimOnce().catch((error) => {
+    // Two links to one address created the account at once. The second attempt finds it.
+    if (!isUniqueViolation(error)) throw error
+    return claimOnce()
   })
+}
+
+async function spendClaim(deps: ClaimDeps, tx: Db, token: string, callerId: string | null) {
+  const { user, claim, isNew } = await lockClaimant(deps, tx, token)
+  const isSignIn = await isUnclaimed(tx, user)
+  if (!isSignIn && callerId === null) throw storefrontProblem('claim_needs_sign_in')
+  // Also for a new account: a link from another person must not replace the session.
+  if (callerId !== null && callerId !== user.id) throw storefrontProblem('claim_of_another_account')
+  if (!(await spendToken(deps, tx, 'claim', token))) throw storefrontProblem('claim_link_invalid')
+
+  const purchase = 'tier' in claim ? null : await purchaseStore.findById(tx, claim.purchaseId)
+  if ('tier' in claim) await giveFree(deps, tx, user.id, claim.tier)
+  else if (purchase?.claimant_id === user.id) await givePurchase(deps, tx, purchase, user.id)
+  if (isNew) await recordGuest(deps, tx, user.id)
+  return { user: isSignIn ? await claimAccount(deps, tx, user.id) : user, isSignIn }
+}
+
+/** Returns the locked account of an open link; a free product's link creates a missing one. */
+async function lockClaimant(
+  deps: ClaimDeps,
+  tx: Db,
+  token: string,
+): Promise<{ user: User; claim: Claim; isNew: boolean }> {
+  const { user: found, claim } = await requireClaim(deps, tx, token)
+  if ('tier' in claim) {
+    const { user, isNew } = await findOrCreateGuest(deps, tx, claim)
+    if (!user?.is_active) throw storefrontProblem('claim_link_invalid')
+    return { user, claim, isNew }
+  }
+  if (found === null) throw storefrontProblem('claim_link_invalid')
+  // A password reset may be giving the account a holder at this moment.
+  await lockUser(tx, found.id)
+  const { user } = await requireClaim(deps, tx, token)
+  if (user === null) throw storefrontProblem('claim_link_invalid')
+  return { user, claim, isNew: false }
 }
 
 /** Lists the purchases that the session of the user may claim without the link. */
@@ -98,13 +138,18 @@ export async function claimWaiting(deps: ClaimDeps, userId: string, id: string):
   })
 }
 
-/** Returns the account of an open link. @throws Problem 400 */
+/** Returns the account of an open link; null for a free product's new address. @throws Problem 400 */
 async function requireClaim(
   deps: Pick<ClaimDeps, 'clock' | 'secrets'>,
   db: Db,
   token: string,
-): Promise<{ user: User; claim: Claim }> {
+): Promise<{ user: User | null; claim: Claim }> {
   const known = await peekToken<Claim>(deps, db, 'claim', token)
+  if (known?.state === 'open' && 'tier' in known.data) {
+    const user = await findUserByEmail(db, known.data.email)
+    if (user && !user.is_active) throw storefrontProblem('claim_link_invalid')
+    return { user, claim: known.data }
+  }
   const user = known?.state === 'open' && known.userId ? await findUser(db, known.userId) : null
   // A link ends with a change of the account's address.
   if (!known || !user?.is_active || emailKey(known.data.email) !== user.email_key)

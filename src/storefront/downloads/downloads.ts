@@ -6,18 +6,17 @@
 
 import { createHash, randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { isDisputed } from '#billing/money/payments.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, plus } from '#platform/clock.ts'
 import { transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Problem } from '#platform/problem.ts'
 import { storefrontProblem } from '../problems.ts'
 import type { Listed } from '../products/product-list.ts'
-import { isCovered, showReleases } from '../products/releases.ts'
-import { applyRelease, readAllowance } from '../purchases/allowance.ts'
+import { takeDownload } from '../purchases/download-counts.ts'
 import { licensePrefix } from '../purchases/license-key.ts'
 import type { PurchaseRow } from '../purchases/store.ts'
 import * as purchaseStore from '../purchases/store.ts'
+import { findNewestVersion, requireActivePurchase, requireUndisputed } from './active-purchase.ts'
 import {
   type ArchiveDeps,
   type BuyerArchive,
@@ -106,7 +105,7 @@ export async function describeDownload(
   userId: string,
   request: DownloadRequest,
 ): Promise<Download> {
-  const purchase = await activePurchase(deps, userId, request)
+  const purchase = await requireActivePurchase(deps, userId, request)
   const archive = await requireArchive(deps, purchase, request.version)
   return newDownload(deps, userId, request, { purchase, archive, range: null })
 }
@@ -121,7 +120,7 @@ async function grantDownload(
   const resumed = isResume(range) ? await resumedDownload(deps, userId, request, range) : null
   if (resumed) return resumed
 
-  const purchase = await activePurchase(deps, userId, request)
+  const purchase = await requireActivePurchase(deps, userId, request)
   const waitMs = cooldownLeftMs(purchase, deps.clock.ms())
   if (waitMs > 0) throw coolingDown(waitMs)
   const archive = await requireArchive(deps, purchase, request.version)
@@ -174,52 +173,6 @@ function newDownload(
   return { id: randomUUID(), isResumed: false, userId, purchase, archive, fileName, part }
 }
 
-async function activePurchase(
-  deps: DownloadDeps,
-  userId: string,
-  { purchaseId: id, version }: Pick<DownloadRequest, 'purchaseId' | 'version'>,
-): Promise<PurchaseRow> {
-  const { db } = deps
-  const found = id ? await purchaseStore.findOfUser(db, userId, id) : undefined
-  const purchase = id
-    ? found && (await applyVersion(deps, found, version))
-    : await newestPurchase(deps, userId, version)
-  if (purchase?.status === 'expired') {
-    if (version !== undefined && version !== (await findNewestVersion(deps, purchase)))
-      throw storefrontProblem('release_downloads_used', { version })
-    throw storefrontProblem('download_limit_reached', { extra: { expired: true } })
-  }
-  if (purchase?.status === 'disputed') throw storefrontProblem('payment_disputed')
-  if (purchase?.status !== 'completed') throw storefrontProblem('no_active_purchase')
-  await requireUndisputed(deps, purchase)
-  return purchase
-}
-
-/** Returns the newest completed purchase; without one, the newest of any status. */
-async function newestPurchase(
-  deps: DownloadDeps,
-  userId: string,
-  version: string | undefined,
-): Promise<PurchaseRow | undefined> {
-  const rows = await purchaseStore.listOfUser(deps.db, userId)
-  const purchases = await Promise.all(rows.map((row) => applyVersion(deps, row, version)))
-  return purchases.find(({ status }) => status === 'completed') ?? purchases[0]
-}
-
-/** Returns the purchase as it is for the requested release. */
-const applyVersion = async (deps: DownloadDeps, row: PurchaseRow, version: string | undefined) =>
-  version === undefined ? readAllowance(deps, row) : applyRelease(row, version)
-
-async function findNewestVersion(deps: DownloadDeps, purchase: PurchaseRow) {
-  const releases = await showReleases(deps, purchase.tier)
-  return releases.find((release) => isCovered(release, purchase.entitled_until))?.version
-}
-
-/** Rejects downloads while the payment is disputed. */
-async function requireUndisputed({ db }: DownloadDeps, purchase: PurchaseRow): Promise<void> {
-  if (await isDisputed(db, purchase.payment_ref)) throw storefrontProblem('payment_disputed')
-}
-
 async function requireArchive(
   deps: DownloadDeps,
   purchase: PurchaseRow,
@@ -253,7 +206,7 @@ async function countDownload(
       now,
       lastBefore: plus(now, -COOLDOWN_MS),
     }
-    if (!(await purchaseStore.takeDownload(tx, userId, take))) return false
+    if (!(await takeDownload(tx, userId, take))) return false
     await store.insert(tx, {
       user_id: userId,
       id,
@@ -279,7 +232,7 @@ async function countDownload(
   if (isCounted) return
 
   // Another download was counted since the check, so the purchase is checked again.
-  const left = await activePurchase(deps, userId, { ...request, purchaseId: purchase.id })
+  const left = await requireActivePurchase(deps, userId, { ...request, purchaseId: purchase.id })
   throw coolingDown(Math.max(cooldownLeftMs(left, clock.ms()), 1))
 }
 

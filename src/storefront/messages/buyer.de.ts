@@ -52,6 +52,16 @@ export const de: BuyerMessages = {
     invalidEmail: 'Geben Sie eine gültige E-Mail-Adresse ein.',
   },
 
+  free: {
+    byEmail:
+      'Kostenlos. Wir senden Ihnen einen Link, der Ihren Lizenzschlüssel und Ihren Download öffnet.',
+    forAccount: (email) => `Kostenlos, für Ihr Konto ${email}.`,
+    send: 'Link per E-Mail senden',
+    toGet: ', um es sofort zu erhalten.',
+    sent: 'Sehen Sie in Ihr Postfach',
+    sentText: 'Wir haben Ihnen einen Link gesendet. Er funktioniert einmal, 7 Tage lang.',
+  },
+
   order: {
     title: 'Ihre Bestellung',
     paid: [

@@ -51,6 +51,15 @@ export const en = {
     invalidEmail: 'Enter a valid email address.',
   },
 
+  free: {
+    byEmail: 'Free. We email you a link; it opens your license key and your download.',
+    forAccount: (email: string) => `Free, for your account ${email}.`,
+    send: 'Email me the link',
+    toGet: ' to get it at once.',
+    sent: 'Check your inbox',
+    sentText: 'We have emailed you a link. It works once, for 7 days.',
+  },
+
   /** Heading and text by the state of the payment. */
   order: {
     title: 'Your order',
@@ -85,7 +94,7 @@ export const en = {
     signIn: 'Sign in',
     openButton: 'Open my purchase',
     addButton: 'Add to my account',
-    notYou: 'You did not buy anything? Close this page. Without this button, nothing happens.',
+    notYou: 'You did not ask for this? Close this page. Without this button, nothing happens.',
     expired: 'This link no longer works',
     expiredText: 'It works once, for 7 days. We can email you a new one.',
     newLink: 'Email me a new link',

@@ -13,6 +13,7 @@ export const de: ShopEmailMessages = {
   purchase: ({ name }) => ({
     subject: `Ihre Lizenz für ${name}`,
     first: `Vielen Dank für den Kauf von ${name}. Ihr Lizenzschlüssel öffnet auch das heruntergeladene ZIP. Bewahren Sie diese E-Mail auf.`,
+    free: `Hier ist Ihre Lizenz für ${name}. Ihr Lizenzschlüssel öffnet auch das heruntergeladene ZIP. Bewahren Sie diese E-Mail auf.`,
     later: `Vielen Dank für Ihre Bestellung von ${name}. Ihr Lizenzschlüssel bleibt gleich und öffnet auch das heruntergeladene ZIP.`,
     licenseKey: 'Lizenzschlüssel',
     date: 'Datum',
@@ -23,6 +24,14 @@ export const de: ShopEmailMessages = {
     noEnd: 'unbegrenzt',
     withoutAccount:
       'Dieser Kauf gehört zu keinem Konto. Antworten Sie auf diese E-Mail, um Ihren Download zu erhalten.',
+  }),
+
+  freeProduct: ({ name }) => ({
+    subject: `Bestätigen Sie Ihre E-Mail-Adresse, um ${name} zu erhalten`,
+    before: `Sie haben ${name} angefordert, kostenlos. Bestätigen Sie Ihre E-Mail-Adresse, um den Lizenzschlüssel und den Download zu erhalten.`,
+    button: 'Bestätigen und erhalten',
+    after:
+      'Der Link funktioniert einmal, 7 Tage lang. Wenn Sie das nicht angefordert haben, ignorieren Sie diese E-Mail: Dann passiert nichts.',
   }),
 
   claims: {
@@ -82,6 +91,7 @@ export const de: ShopEmailMessages = {
       'Sie haben beim Kauf die sofortige Lieferung verlangt und bestätigt, dass Ihr Widerrufsrecht mit ihrem Beginn erlischt. Sie hat begonnen. Wir prüfen Ihre Anfrage und antworten Ihnen.',
     late: 'Die Widerrufsfrist von 14 Tagen ist vorbei. Wir prüfen Ihre Anfrage und antworten Ihnen.',
     ended: 'Dieser Kauf ist bereits beendet. Wir prüfen Ihre Anfrage und antworten Ihnen.',
+    free: 'Für diesen Kauf wurde nichts bezahlt, es gibt also nichts zu erstatten. Wir prüfen Ihre Anfrage und antworten Ihnen.',
     bought: 'Gekauft',
     withdrawn: 'Widerrufen',
     consent: 'Ihre Zustimmung beim Kauf',

@@ -14,6 +14,7 @@ export const en = {
   purchase: ({ name }: { name: string }) => ({
     subject: `Your license for ${name}`,
     first: `Thank you for buying ${name}. Your license key also opens the downloaded ZIP. Keep this email.`,
+    free: `Here is your license for ${name}. Your license key also opens the downloaded ZIP. Keep this email.`,
     later: `Thank you for your order of ${name}. Your license key stays the same and also opens the downloaded ZIP.`,
     licenseKey: 'License key',
     date: 'Date',
@@ -24,6 +25,14 @@ export const en = {
     noEnd: 'no end',
     withoutAccount:
       'This purchase belongs to no account. Reply to this email to get your download.',
+  }),
+
+  freeProduct: ({ name }: { name: string }) => ({
+    subject: `Confirm your email address to get ${name}`,
+    before: `You asked for ${name}, which is free. Confirm your email address to get your license key and the download.`,
+    button: 'Confirm and get it',
+    after:
+      'The link works once, for 7 days. If you did not ask for this, ignore this email: nothing happens.',
   }),
 
   claims: {
@@ -82,6 +91,7 @@ export const en = {
       'At checkout you requested immediate delivery and acknowledged that you lose your right of withdrawal once it begins. It has begun. We will look at your request and reply.',
     late: 'The withdrawal period of 14 days is over. We will look at your request and reply.',
     ended: 'This purchase has already ended. We will look at your request and reply.',
+    free: 'Nothing was paid for this purchase, so there is nothing to return. We will look at your request and reply.',
     bought: 'Bought',
     withdrawn: 'Withdrawn',
     consent: 'Your consent at checkout',

@@ -34,6 +34,7 @@ const en = {
       'Nothing is refunded: the buyer agreed that the right ends when delivery begins. Please reply.',
     late: 'Nothing is refunded: the withdrawal period is over. Please reply.',
     ended: 'Nothing is refunded: the purchase had already ended. Please reply.',
+    free: 'Nothing is refunded: the product was free. Please reply.',
   },
 
   unknownOrder: {
@@ -91,6 +92,7 @@ const de: typeof en = {
       'Es wird nichts erstattet: Der Kunde hat zugestimmt, dass das Recht mit der Lieferung endet. Bitte antworten Sie.',
     late: 'Es wird nichts erstattet: Die Widerrufsfrist ist vorbei. Bitte antworten Sie.',
     ended: 'Es wird nichts erstattet: Der Kauf war schon beendet. Bitte antworten Sie.',
+    free: 'Es wird nichts erstattet: Das Produkt war kostenlos. Bitte antworten Sie.',
   },
 
   unknownOrder: {

@@ -1,8 +1,7 @@
 /** A customer's purchases as superusers read them: found by a reference, and as events. */
 import type { Instant } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
-import { parseLicenseKey } from '../purchases/license-key.ts'
-import { hashLicenseKey } from '../purchases/purchases.ts'
+import { hashLicenseKey, parseLicenseKey } from '../purchases/license-key.ts'
 import {
   findByCheckoutSession,
   findById,

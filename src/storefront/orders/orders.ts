@@ -18,8 +18,8 @@ import type { Platform } from '#platform/platform.ts'
 import { listOfPurchase } from '../downloads/store.ts'
 import { listActive } from '../licences/store.ts'
 import { storefrontProblem } from '../problems.ts'
-import { maskLicenseKey, parseLicenseKey } from '../purchases/license-key.ts'
-import { hashLicenseKey, openLicenseKey } from '../purchases/purchases.ts'
+import { hashLicenseKey, maskLicenseKey, parseLicenseKey } from '../purchases/license-key.ts'
+import { openLicenseKey } from '../purchases/purchases.ts'
 import { findById, listChain, type PurchaseRow } from '../purchases/store.ts'
 import type { PurchaseStatus } from '../tables.ts'
 import type { OrderDetail, OrderView } from './order-schemas.ts'
@@ -121,7 +121,7 @@ async function selectOrders(
 ): Promise<Found> {
   const text = q.trim()
   const key = parseLicenseKey(text)
-  const isReference = UUID.test(text) || /^(pi|cs)_/.test(text)
+  const isReference = UUID.test(text) || /^(pi|cs|free)_/.test(text)
   const users =
     text === '' || key !== null || isReference
       ? []

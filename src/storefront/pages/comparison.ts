@@ -1,8 +1,8 @@
 /** The table that compares the products. */
 import type { CatalogueProduct, Tier } from '#catalogue/catalogue.ts'
 import { type Html, html, raw } from '#platform/http/html.ts'
-import { formatMoney } from '#platform/money.ts'
 import type { PageMessages } from '../messages/pages.ts'
+import { formatPrice } from './formats.ts'
 import { withCode } from './offers.ts'
 
 type Cell = string | boolean
@@ -21,7 +21,7 @@ export function comparisonTable(
     product?.tier === current && raw(' class="current"')
   return html`<div class="scroll" tabindex="0" role="group" aria-label="${text.comparison}"><table class="comparison">
 <thead><tr><td></td>${products.map((product) => html`<th scope="col"${mark(product)}>${product.tier === current ? product.name : html`<a href="${withCode(`/products/${product.slug}`, code)}">${product.name}</a>`}</th>`)}</tr></thead>
-<tbody><tr><th scope="row">${text.price}</th>${products.map((product) => html`<td${mark(product)}>${formatMoney(product.price, product.currency, { short: true, locale: messages.locale })}</td>`)}</tr>
+<tbody><tr><th scope="row">${text.price}</th>${products.map((product) => html`<td${mark(product)}>${formatPrice(product, messages)}</td>`)}</tr>
 ${rows.map(({ name, cells }) => html`<tr><th scope="row">${name}</th>${cells.map((cell, index) => html`<td${mark(products[index])}>${renderCell(cell, text)}</td>`)}</tr>\n`)}</tbody></table></div>`
 }
 

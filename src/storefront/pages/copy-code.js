@@ -1,5 +1,7 @@
 // Adds a button that copies the code to each block of code. The pages work without it.
 const SHOWN_MS = 2_000
+const [COPY, COPIED] =
+  document.documentElement.lang === 'de' ? ['Kopieren', 'Kopiert'] : ['Copy', 'Copied']
 
 function addButton(block) {
   const frame = document.createElement('div')
@@ -7,13 +9,14 @@ function addButton(block) {
   frame.className = 'code'
   button.className = 'copy-code'
   button.type = 'button'
-  button.textContent = 'Copy'
+  button.textContent = COPY
+  button.lang = document.documentElement.lang
   button.setAttribute('aria-live', 'polite')
   button.addEventListener('click', async () => {
     await navigator.clipboard.writeText(block.textContent)
-    button.textContent = 'Copied'
+    button.textContent = COPIED
     setTimeout(() => {
-      button.textContent = 'Copy'
+      button.textContent = COPY
     }, SHOWN_MS)
   })
   block.replaceWith(frame)

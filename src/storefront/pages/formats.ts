@@ -1,5 +1,8 @@
+import type { CatalogueProduct } from '#catalogue/catalogue.ts'
 import { type Html, html } from '#platform/http/html.ts'
 import type { Locale, Messages } from '#platform/locale.ts'
+import { formatMoney } from '#platform/money.ts'
+import type { PageMessages } from '../messages/pages.ts'
 
 const TAGS: Messages<string> = { en: 'en-GB', de: 'de-DE' }
 
@@ -18,4 +21,17 @@ export function bytes(count: number, locale: Locale): string {
     maximumFractionDigits: digits,
   })
   return `${amount} ${units[power]}`
+}
+
+/** Returns `$49`, or `Free`. */
+export function formatPrice(
+  { free, price, currency }: CatalogueProduct,
+  { pricing, locale }: PageMessages,
+): string {
+  return free === null ? formatMoney(price, currency, { short: true, locale }) : pricing.free
+}
+
+/** Returns the label of the button that leads to the product. */
+export function labelBuying({ free, name }: CatalogueProduct, { pricing }: PageMessages): string {
+  return free === null ? pricing.buy(name) : pricing.get(name)
 }

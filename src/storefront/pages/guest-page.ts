@@ -2,9 +2,9 @@ import type { CatalogueProduct } from '#catalogue/catalogue.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import { type Html, html, raw } from '#platform/http/html.ts'
 import { formatMoney } from '#platform/money.ts'
-import type { Claimable } from '../claims/claims.ts'
 import type { PageMessages } from '../messages/pages.ts'
 import type { CheckoutState } from '../payments/payments.ts'
+import type { Claimable } from '../purchases/emails.ts'
 import { WAIVERS } from '../withdrawals/waiver.ts'
 
 export type GuestSale = {

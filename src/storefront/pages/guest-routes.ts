@@ -20,6 +20,7 @@ import {
   type StoreCaller,
 } from '../sessions/sessions.ts'
 import { onPageError } from './errors.ts'
+import { showFreePage, takeFree } from './free-checkout.ts'
 import {
   buildSignIn,
   claimPage,
@@ -61,6 +62,7 @@ function checkoutPages(app: App, deps: Deps): void {
   app.get('/checkout', { ...ANYONE, errorHandler }, async (request, reply) => {
     const fields = readFields(request.query)
     const product = requireProduct(deps, fields)
+    if (product.free !== null) return showFreePage(deps, reply, product)
     // A signed-in buyer has the purchase in their account.
     if (await findCaller(deps, request)) return reply.redirect(buildAddress(fields), 302)
     if (config.signUp.invitedOnly)
@@ -77,6 +79,7 @@ function checkoutPages(app: App, deps: Deps): void {
   app.post('/checkout', { ...COUNTED, errorHandler }, async (request, reply) => {
     const fields = readFields(request.body)
     const product = requireProduct(deps, fields)
+    if (product.free !== null) return takeFree(deps, reply, product, fields.email)
     const messages = readMessages(request, null, deps.config.brand)
     const again = (error: string, status: number) =>
       show(reply, buildSale(deps, product, fields, { error, messages }), status)
@@ -92,6 +95,14 @@ function checkoutPages(app: App, deps: Deps): void {
       reply.headers(error.headers)
       return again(describeProblem(messages, error), error.status)
     }
+  })
+
+  app.get('/checkout/sent', ANYONE, async (request, reply) => {
+    const caller = await findCaller(deps, request)
+    const messages = readMessages(request, caller, deps.config.brand)
+    const { sent, sentText } = messages.free
+    const body = messagePage(sent, sentText, { to: '/', label: messages.notFound.back })
+    return sendPage(reply, deps, { title: sent, body, caller, messages })
   })
 
   app.get('/purchased', COUNTED, async (request, reply) => {
@@ -138,8 +149,7 @@ function claimPages(app: App, deps: Deps): void {
     const caller = await findCaller(deps, request)
     reply.headers({ 'cache-control': 'no-store' })
     try {
-      const { user, claimable } = await readClaim(deps, token)
-      const parts = { token, email: user.email, claimable, caller }
+      const parts = { token, caller, ...(await readClaim(deps, token)) }
       return await show(reply, caller, (messages) => claimPage({ ...parts, messages }))
     } catch (error) {
       return showRefusal(error, reply, caller)

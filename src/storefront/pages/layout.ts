@@ -76,7 +76,7 @@ function document(config: Config, parts: PageParts, legalPages: readonly LegalPa
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${title} · ${config.brand.name}</title>
-${listing ? listingTags(config, title, listing, messages?.locale ?? null) : html`<meta name="robots" content="noindex">`}
+${listing ? listingTags(config, title, listing, (!listing.isEnglish && messages?.locale) || null) : html`<meta name="robots" content="noindex">`}
 <link rel="icon" href="${config.brand.iconPath}">
 <link rel="stylesheet" href="${assetUrl('storefront.css')}">
 ${config.brand.hasOwnLook && html`<link rel="stylesheet" href="/assets/brand.css?v=${config.brand.version}">`}

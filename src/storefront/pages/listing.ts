@@ -15,6 +15,8 @@ export type Listing = {
   data?: readonly StructuredData[]
   /** The path of the page's Atom feed; its JSON feed is beside it. */
   feed?: string
+  /** Its texts are in English, whatever the language around them. */
+  isEnglish?: boolean
 }
 
 export type StructuredData = { '@type': string; [property: string]: unknown }

@@ -1,9 +1,10 @@
 import { type Html, html } from '#platform/http/html.ts'
-import { currencyName, formatMoney } from '#platform/money.ts'
+import { currencyName } from '#platform/money.ts'
 import type { PageMessages } from '../messages/pages.ts'
 import type { ReleaseFiles } from '../products/releases.ts'
 import { comparisonTable } from './comparison.ts'
 import { describeContents } from './file-tree.ts'
+import { formatPrice, labelBuying } from './formats.ts'
 import { cutIntroduction, markdown } from './markdown.ts'
 import { type Offer, withCode } from './offers.ts'
 import { type PlanCardParts, planSection } from './plan-cards.ts'
@@ -57,23 +58,23 @@ function tierCard(
   { product, isOwned, isForSale, release }: Offer,
   { isPicked, code, messages }: CardOptions,
 ): Html {
-  const { pricing: text, locale } = messages
-  const { tier, slug, name, price, currency, description, includes, images, features } = product
+  const { pricing: text } = messages
+  const { tier, slug, name, description, includes, images, features } = product
   const page = withCode(`/products/${slug}`, code)
   return html`<section class="card tier${isPicked ? ' picked' : ''}" aria-labelledby="tier-${tier}">
 ${isPicked && html`<span class="flag">${text.recommended}</span>`}
 ${images.map((address) => html`<img src="${address}" alt="" width="640" height="400" loading="lazy" decoding="async">`)}
 <h2 id="tier-${tier}"><a href="${page}">${name}</a></h2>
 <div class="soft">${markdown(cutIntroduction(description))}</div>
-<p class="price">${formatMoney(price, currency, { short: true, locale })}</p>
-<p class="once">${text.oneTime}</p>
+<p class="price">${formatPrice(product, messages)}</p>
+<p class="once">${product.free === null ? text.oneTime : text.freeTerms[product.free]}</p>
 <ul class="ticks">${includes && html`<li class="all">${includes}</li>`}${features.map((feature) => html`<li>${feature}</li>`)}</ul>
 ${release && contentsLine(page, name, release, messages)}
 ${
   isOwned
     ? html`<a class="button quiet" href="/dashboard">${text.toDownload}</a>`
     : isForSale
-      ? html`<a class="button${isPicked ? '' : ' quiet'}" href="${page}#buy">${text.buy(name)}</a>`
+      ? html`<a class="button${isPicked ? '' : ' quiet'}" href="${page}#buy">${labelBuying(product, messages)}</a>`
       : html`<p class="soft">${text.comingSoon}</p>`
 }
 </section>`

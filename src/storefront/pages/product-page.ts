@@ -9,7 +9,7 @@ import { WAIVERS } from '../withdrawals/waiver.ts'
 import { changelogPreview } from './changelog.ts'
 import { comparisonTable } from './comparison.ts'
 import { describeContents } from './file-tree.ts'
-import { bytes, day } from './formats.ts'
+import { bytes, day, formatPrice, labelBuying } from './formats.ts'
 import type { LegalPage } from './legal-pages.ts'
 import { markdown } from './markdown.ts'
 import type { Offer } from './offers.ts'
@@ -51,7 +51,7 @@ ${section('changelog', text.changelog, releases.length > 0 && changelogPreview(p
 ${section('compare', messages.pricing.compare, comparisonTable(products, { current: product.tier, code }, messages))}
 ${section('faq', text.questions, faq.length > 0 && faq.map(({ question, answer }) => html`<details><summary>${question}</summary><div class="prose">${markdown(answer, { heading: 3 })}</div></details>`))}
 ${section('terms', text.terms, terms !== '' && html`<div class="prose">${markdown(terms, { heading: 3 })}</div>`)}
-${offer.isForSale && !offer.isOwned && html`<p class="buy-below"><a class="button wide" href="#buy">${messages.pricing.buy(name)}</a></p>`}
+${offer.isForSale && !offer.isOwned && html`<p class="buy-below"><a class="button wide" href="#buy">${labelBuying(product, messages)}</a></p>`}
 </div>
 </div>
 </div>`
@@ -79,18 +79,18 @@ function renderFiles({ version, publishedAt, files }: ReleaseFiles, messages: Pa
 function buyBox({ offer, code, tax, upgrades, legalPages, messages }: ProductPageParts): Html {
   const { product: text, pricing, locale } = messages
   const { product, isOwned, isForSale, release } = offer
-  const { name, price, currency, updatesMonths, renewalPrice } = product
+  const { free, currency, updatesMonths, renewalPrice } = product
   const money = (amount: number) => formatMoney(amount, currency, { short: true, locale })
-  return html`<aside class="card buy" id="buy" aria-label="${pricing.buy(name)}">
-<p class="price">${money(price)}</p>
-<p class="once">${pricing.oneTime}${text.taxNotes[tax.by === 'off' ? 'off' : tax.behavior]}</p>
+  return html`<aside class="card buy" id="buy" aria-label="${labelBuying(product, messages)}">
+<p class="price">${formatPrice(product, messages)}</p>
+<p class="once">${free === null ? `${pricing.oneTime}${text.taxNotes[tax.by === 'off' ? 'off' : tax.behavior]}` : pricing.freeTerms[free]}</p>
 ${isOwned ? html`<p><a class="button wide" href="/dashboard">${pricing.toDownload}</a></p>` : isForSale ? buyForm({ offer, code, tax, messages }) : html`<p class="notice">${text.notYet}</p>`}
 ${upgrades.map(({ fromId, fromName, cents, currency }) => html`<p><a class="button quiet wide" href="/api/checkout?tier=${product.tier}&amp;from=${fromId}">${cents === 0 ? text.upgradeFree(fromName) : text.upgrade(fromName, formatMoney(inUnits(cents, currency), currency, { short: true, locale }))}</a></p>`)}
 <ul class="ticks">
 ${release && html`<li>${text.version(release.version)} ${day(release.publishedAt, locale)}</li>`}
 <li>${updatesMonths === null ? text.allUpdates : text.updates(updatesMonths)}${updatesMonths !== null && renewalPrice !== null && text.thenAgain(money(renewalPrice))}</li>
 <li>${text.atOnce}</li>
-<li>${text.withdraw}</li>
+${free === null && html`<li>${text.withdraw}</li>`}
 </ul>
 ${legalPages.length > 0 && html`<p class="soft small">${legalPages.map(({ path, title }, index) => html`${index > 0 && ' · '}<a href="${path}">${title}</a>`)}</p>`}
 </aside>`
@@ -104,15 +104,16 @@ function buyForm({
   messages,
 }: Pick<ProductPageParts, 'offer' | 'code' | 'tax' | 'messages'>): Html {
   const { pricing, locale } = messages
-  const { tier, name } = offer.product
+  const { tier, free } = offer.product
   return html`<form method="get" action="/checkout">
 <input type="hidden" name="tier" value="${tier}">
-${code !== null && html`<input type="hidden" name="code" value="${code}"><p class="notice">${pricing.codeBefore} <strong>${code}</strong> ${pricing.codeAfter}</p>`}
+${code !== null && free === null && html`<input type="hidden" name="code" value="${code}"><p class="notice">${pricing.codeBefore} <strong>${code}</strong> ${pricing.codeAfter}</p>`}
 ${
   // With Stripe Tax, the payment page asks for the same consent.
   tax.by !== 'stripe' &&
+  free === null &&
   html`<p class="check"><input type="checkbox" id="waiver" name="waiver" value="${WAIVERS[locale].version}"><label for="waiver">${WAIVERS[locale].text} ${messages.product.optional}</label></p>`
 }
-<button class="button wide">${pricing.buy(name)}</button>
+<button class="button wide">${labelBuying(offer.product, messages)}</button>
 </form>`
 }

@@ -7,7 +7,7 @@ import type { Stripe } from 'stripe'
 import type { EventListener } from '#billing/missed-events.ts'
 import { readId } from '#billing/object-reader.ts'
 import type { Db } from '#platform/db/db.ts'
-import type { Payment } from '../purchases/purchases.ts'
+import type { Payment } from '../purchases/new-purchase.ts'
 
 export const INBOX_SOURCE = 'processor.storefront'
 

@@ -22,7 +22,8 @@ import type { Platform } from '#platform/platform.ts'
 import type { Secrets } from '#platform/secrets.ts'
 import type { Listed } from '../products/product-list.ts'
 import type { Buyer } from '../purchases/emails.ts'
-import { type Payment, recordPurchase } from '../purchases/purchases.ts'
+import type { Payment } from '../purchases/new-purchase.ts'
+import { recordPurchase } from '../purchases/purchases.ts'
 import type { PurchaseRow } from '../purchases/store.ts'
 import * as purchaseStore from '../purchases/store.ts'
 import {
@@ -198,6 +199,7 @@ export async function findReceiptUrl(
   deps: PaymentDeps,
   purchase: PurchaseRow,
 ): Promise<string | null> {
+  if (purchaseStore.isFree(purchase)) return null
   const { invoices, charges } = requireProcessor(deps.processor)
   return mapProcessorErrors(
     (async () => {
@@ -212,6 +214,7 @@ export async function findReceiptUrl(
 }
 
 async function checkoutOfPurchase(deps: PaymentDeps, purchase: PurchaseRow) {
+  if (purchaseStore.isFree(purchase)) return null
   return purchase.checkout_session_id
     ? deps.processor && (await retrieveCheckout(deps.processor, purchase.checkout_session_id))
     : findCheckout(deps, purchase.payment_ref)

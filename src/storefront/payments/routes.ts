@@ -15,6 +15,7 @@ import { storefrontProblem } from '../problems.ts'
 import type { Listed } from '../products/product-list.ts'
 import { isForSale, type ProductDeps } from '../products/releases.ts'
 import { ownsTier } from '../purchases/allowance.ts'
+import { requestFree } from '../purchases/free.ts'
 import { findOfUser } from '../purchases/store.ts'
 import { findStoreCaller, SESSION_COOKIE } from '../sessions/sessions.ts'
 import { requireWaiver, WAIVERS } from '../withdrawals/waiver.ts'
@@ -76,7 +77,11 @@ const SaleFields = {
 type SaleFields = Static<ReturnType<typeof Type.Object<typeof SaleFields>>>
 
 const CheckoutLink = Type.Object(
-  { url: Type.String({ description: 'Where the buyer pays, or the page of their payment' }) },
+  {
+    url: Type.String({
+      description: 'Where the buyer pays, or the page of their payment or free product',
+    }),
+  },
   { title: 'StoreCheckout' },
 )
 
@@ -98,6 +103,7 @@ export function paymentRoutes(app: App, deps: PaymentRouteDeps): void {
     async (request, reply) => {
       const product = requireProduct(deps, String(request.query.tier))
       const { tier } = product
+      if (product.free !== null) return reply.redirect(`/checkout?tier=${tier}`, 302)
       const caller = await findStoreCaller(deps, request.cookies[SESSION_COOKIE])
       if (!caller) {
         const fields = Object.keys(SaleFields).some((name) => name in request.query)
@@ -131,7 +137,7 @@ export function paymentRoutes(app: App, deps: PaymentRouteDeps): void {
         tags: ['checkout'],
         summary: 'Opens a checkout for a product, an upgrade or a renewal',
         description:
-          'The service computes the amount. An upgrade costs the difference to what was paid and not refunded, or the price in the catalogue. Without a session, `email` buys as a guest.',
+          'The service computes the amount. An upgrade costs the difference to what was paid and not refunded, or the price in the catalogue. Without a session, `email` buys as a guest. A free product needs no payment: the reply leads to the purchase, or to a page that asks the visitor to open the mailed link.',
       },
       config: {
         access: 'anyone',
@@ -142,6 +148,13 @@ export function paymentRoutes(app: App, deps: PaymentRouteDeps): void {
     async (request) => {
       const product = requireProduct(deps, request.body.tier)
       const caller = await findStoreCaller(deps, request.cookies[SESSION_COOKIE])
+      if (product.free !== null) {
+        const { email, from, renew } = request.body
+        if (from !== undefined || renew !== undefined) throw storefrontProblem('not_an_upgrade')
+        const locale = caller?.locale ?? readLocale(request)
+        const visitor = { caller, email, address: request.ip, locale }
+        return { url: deps.config.urls.storefront + (await requestFree(deps, product, visitor)) }
+      }
       if (caller) return { url: await openSale(deps, caller.userId, product, request.body) }
       const { email, from, renew } = request.body
       if (email === undefined || from !== undefined || renew !== undefined)

@@ -79,11 +79,12 @@ export async function retireProduct(
 export function isPriceChanged({ productList }: Listed, tier: Tier, form: ProductChange): boolean {
   const product = productList.findSold(tier)
   if (!product) return true
-  const { currency, renewal_price = null, upgrade_from = {} } = form
+  const { currency, free = null, renewal_price = null, upgrade_from = {} } = form
   const prices = (upgrades: object) => JSON.stringify(Object.entries(upgrades).sort())
   return (
     form.price !== product.price ||
     currency.toLowerCase() !== product.currency ||
+    free !== product.free ||
     renewal_price !== product.renewalPrice ||
     prices(upgrade_from) !== prices(product.upgradeFrom)
   )
@@ -166,7 +167,8 @@ const isTaken = ({ tier, retired_at }: ProductRow, wanted: Tier) =>
 function readForm({ config }: EditingDeps, { position, ...form }: ProductForm): CatalogueProduct {
   try {
     const product = requireChargeable(readProduct(form, 'body'), 'body')
-    if (config.processor.tax.by === 'managed' && product.taxCode === null)
+    const { free, taxCode } = product
+    if (config.processor.tax.by === 'managed' && taxCode === null && free === null)
       throw new CatalogueError('body.tax_code is missing: TAX=managed needs it')
     return product
   } catch (error) {

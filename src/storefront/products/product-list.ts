@@ -81,11 +81,12 @@ export class ProductList {
     return this.known.find((product) => product.slug === slug)
   }
 
-  /** A merchant of record rejects products without a tax code. */
+  /** A merchant of record rejects products without a tax code. It never sees free ones. */
   canCharge(tier: Tier): boolean {
     const product = this.findSold(tier)
     const { by } = this.#deps.config.processor.tax
-    return product !== undefined && (by !== 'managed' || product.taxCode !== null)
+    if (!product) return false
+    return product.free !== null || by !== 'managed' || product.taxCode !== null
   }
 
   /** Returns the product's name, or its tier when the catalogue dropped it. */

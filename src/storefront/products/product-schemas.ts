@@ -13,6 +13,9 @@ const TierName = Type.String({ minLength: 1, maxLength: 64 })
 const Optional = Type.Partial(
   Type.Object({
     slug: Type.String({ minLength: 1, maxLength: 64 }),
+    free: Type.Union([Type.Literal('email'), Type.Literal('account'), Type.Null()], {
+      description: 'Given away without a payment: by a mailed link, or to verified accounts',
+    }),
     description: Markdown,
     includes: Nullable(Line),
     images: Type.Array(Url, { maxItems: 20 }),

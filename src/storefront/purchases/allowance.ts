@@ -2,6 +2,7 @@
 import type { Tier } from '#catalogue/catalogue.ts'
 import type { Platform } from '#platform/platform.ts'
 import { isCovered, type ProductDeps, showReleases } from '../products/releases.ts'
+import { countDownloads } from './download-counts.ts'
 import type { PurchaseRow } from './store.ts'
 import * as store from './store.ts'
 
@@ -9,7 +10,7 @@ import * as store from './store.ts'
 export function applyRelease(purchase: PurchaseRow, version: string | null): PurchaseRow {
   const { download_version: counted, max_downloads, status } = purchase
   if (version === null || counted === version) return purchase
-  const download_count = store.countDownloads(purchase, version)
+  const download_count = countDownloads(purchase, version)
   const isActive = status === 'completed' || status === 'expired'
   return {
     ...purchase,
@@ -20,7 +21,7 @@ export function applyRelease(purchase: PurchaseRow, version: string | null): Pur
 
 /** Returns how often a purchase may still download the release, whatever its status. */
 export function countLeft(purchase: PurchaseRow, version: string): number {
-  return Math.max(0, purchase.max_downloads - store.countDownloads(purchase, version))
+  return Math.max(0, purchase.max_downloads - countDownloads(purchase, version))
 }
 
 /** Returns the purchase as it is for the release that a download would get now. */

@@ -1,13 +1,13 @@
+import type { CatalogueProduct } from '#catalogue/catalogue.ts'
 import type { Config } from '#config/config.ts'
 import { composeEmailToUser, type Email, type Recipient } from '#mail/email.ts'
 import { composeOperatorEmail } from '#mail/operator.ts'
 import { formatDate } from '#platform/locale.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
-import type { Claimable } from '../claims/claims.ts'
 import { readEmailMessages } from '../messages/emails.ts'
 import { getOperatorMessages } from '../messages/operator.ts'
 import type { Listed } from '../products/product-list.ts'
-import type { PurchaseRow } from './store.ts'
+import { isFree, type PurchaseRow } from './store.ts'
 
 type EmailDeps = Listed & { config: Config }
 /** The address may belong to no account. */
@@ -27,14 +27,15 @@ export function purchaseEmail(
   const messages = readEmailMessages(locale)
   const name = `${config.brand.name} ${productList.getName(purchase.tier)}`
   const text = messages.purchase({ name })
-  const paid = inUnits(purchase.amount_cents, purchase.currency)
+  const { amount_cents, currency } = purchase
+  const price = formatMoney(inUnits(amount_cents, currency), currency, { locale })
   return composeEmailToUser(config.brand, to, {
     subject: text.subject,
-    before: [purchase.from_id === null ? text.first : text.later],
+    before: [isFree(purchase) ? text.free : purchase.from_id === null ? text.first : text.later],
     facts: [
       [text.licenseKey, licenseKey],
       [messages.product, name],
-      [messages.paid, formatMoney(paid, purchase.currency, { locale })],
+      ...(isFree(purchase) ? [] : [[messages.paid, price] as [string, string]]),
       [messages.order, purchase.id],
       [text.date, formatDate(purchase.created_at, locale)],
       ...(bill === null ? [] : [[text[bill.name], bill.url] as [string, string]]),
@@ -51,6 +52,26 @@ export function purchaseEmail(
     ],
   })
 }
+
+/** Contains the link that confirms the address and gives the free product. */
+export function freeProductEmail(
+  { config }: EmailDeps,
+  to: Buyer,
+  product: Pick<CatalogueProduct, 'name'>,
+  url: string,
+): Email {
+  const name = `${config.brand.name} ${product.name}`
+  const text = readEmailMessages(to.locale ?? config.brand.language).freeProduct({ name })
+  return composeEmailToUser(config.brand, to, {
+    subject: text.subject,
+    before: [text.before],
+    button: { label: text.button, url },
+    after: [text.after],
+  })
+}
+
+/** `account`: the link opens the new account. `purchase`: its holder adds the purchase to it. */
+export type Claimable = 'account' | 'purchase'
 
 /** The link with which the owner of the address gets a guest's purchase. */
 export type ClaimLink = { url: string; claimable: Claimable }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { Secrets } from '#platform/secrets.ts'
 
 /** Crockford's base32: no I, L, O, U. */
 const SYMBOLS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
@@ -64,4 +65,8 @@ function computeCheck(values: number[]): number {
 
 function timesAlpha(value: number): number {
   return ((value << 1) ^ (value & 16 ? 0b100101 : 0)) & 31
+}
+
+export function hashLicenseKey(secrets: Secrets, key: string): string {
+  return secrets.hash('license-key', key)
 }

@@ -9,7 +9,8 @@ import { isCovered, type ProductDeps, showReleases } from '../products/releases.
 import { findWithdrawalRight } from '../withdrawals/waiver.ts'
 import { applyRelease, countLeft } from './allowance.ts'
 import { maskLicenseKey } from './license-key.ts'
-import { computeEnd, openLicenseKey, PurchaseStatusName } from './purchases.ts'
+import { computeEnd } from './new-purchase.ts'
+import { openLicenseKey, PurchaseStatusName } from './purchases.ts'
 import * as store from './store.ts'
 
 const price = {

@@ -1,13 +1,6 @@
-/**
- * A purchase is recorded once per payment, and never before the payment is made. The processor's
- * events may arrive in any order: a refund that arrives before its purchase is stored with the
- * payment.
- */
-import { randomUUID } from 'node:crypto'
 import { recordAudit } from '#audit/audit.ts'
 import { lockPayment, type PaymentRow, updatePayment } from '#billing/money/payments.ts'
 import { emailRefund } from '#billing/reversals.ts'
-import { PRODUCT_DEFAULTS, type Tier } from '#catalogue/catalogue.ts'
 import { findOrCreateGuest, recordGuest } from '#identity/account/guest-accounts.ts'
 import { isUnclaimed } from '#identity/unclaimed-accounts.ts'
 import { findUser, lockUser, type User } from '#identity/users.ts'
@@ -22,7 +15,8 @@ import type { Listed } from '../products/product-list.ts'
 import { PURCHASE_STATUSES } from '../tables.ts'
 import { reportFailedRefund } from '../withdrawals/refunds.ts'
 import { type Buyer, revokedEmail, saleEmail } from './emails.ts'
-import { newLicenseKey, parseLicenseKey } from './license-key.ts'
+import { hashLicenseKey, parseLicenseKey } from './license-key.ts'
+import { buildPurchase, type Payment } from './new-purchase.ts'
 import type { PurchaseRow } from './store.ts'
 import * as store from './store.ts'
 
@@ -35,26 +29,6 @@ const PAID_TWICE_AFTER_MS = MINUTE_MS
 export const PREPARE_JOB = 'storefront.prepare-release'
 /** Closes an open upgrade after a refund of its purchase. */
 export const CLOSE_CHECKOUT_JOB = 'storefront.close-checkout'
-const DOWNLOADS_MAX = 5
-
-export type Payment = {
-  /** The payment intent, or the checkout session where the total was 0. */
-  ref: string
-  checkoutSessionId: string | null
-  /** Null for a guest. */
-  userId: string | null
-  /** Proves that this shop opened the checkout of a guest; see `markGuest`. */
-  guest: string | null
-  tier: Tier
-  /** The purchase that this one upgrades or renews. */
-  fromId: string | null
-  /** The version of the waiver that the buyer agreed to. */
-  waiver: string | null
-  amountCents: number
-  /** Null when the event does not contain it. */
-  taxCents: number | null
-  currency: string
-}
 
 export type PurchaseDeps = Pick<
   Platform,
@@ -91,7 +65,7 @@ async function insertPurchase(
   guest: Buyer | null,
   settle: (tx: Db) => Promise<void>,
 ): Promise<void> {
-  const { clock, jobs, secrets, business } = deps
+  const { clock, jobs, business } = deps
   const now = clock.now()
   // A repeated event must not create the account again after its owner has deleted it.
   if (payment.userId === null && (await store.findByPayment(tx, payment.ref))) return settle(tx)
@@ -99,35 +73,8 @@ async function insertPurchase(
   const known = await lockPayment(tx, payment.ref, now)
   const isReversed = isTakenBack(known)
   const from = await findOrigin(tx, payment)
-  const id = randomUUID()
-  const row: PurchaseRow = {
-    owner: buyer?.id ?? from?.owner ?? id,
-    id,
-    chain_id: from?.chain_id ?? id,
-    from_id: from?.id ?? null,
-    user_id: buyer?.id ?? null,
-    claimant_id: claimant?.id ?? null,
-    is_claimant_proven: claimant?.is_verified ?? false,
-    tier: payment.tier,
-    status: isReversed ? 'refunded' : 'completed',
-    payment_ref: payment.ref,
-    checkout_session_id: payment.checkoutSessionId,
-    amount_cents: payment.amountCents,
-    currency: payment.currency,
-    ...pickLicense(from ?? createLicense(secrets)),
-    download_count: 0,
-    download_version: null,
-    other_downloads_json: {},
-    max_downloads: DOWNLOADS_MAX,
-    last_download_at: null,
-    entitled_until: computeEnd(now, findMonths(deps, payment.tier), payment.tier, from),
-    activations_limit: from?.activations_limit ?? null,
-    activation_count: 0,
-    waiver_json: payment.waiver === null ? null : { version: payment.waiver, at: now },
-    withdrawn_at: null,
-    revoked_at: from?.revoked_at ?? null,
-    created_at: now,
-  }
+  const status = isReversed ? 'refunded' : 'completed'
+  const row = buildPurchase(deps, payment, { buyer, claimant, from, status })
   await settle(tx)
   // Among the events of one payment, only the checkout's contains tax.
   if (payment.taxCents !== null)
@@ -147,8 +94,19 @@ async function insertPurchase(
   const sold = saleEmail(deps, (buyer ?? claimant ?? guest)?.email ?? null, row)
   await sendMail({ jobs, clock }, tx, sold, { isNotice: true })
   await lookForSecond({ clock, jobs }, tx, row)
-  // The job only contains the purchase's id, because a key in its payload would not be encrypted.
-  await jobs.enqueue(tx, PREPARE_JOB, { tier: payment.tier }, { key: `prepare:${payment.tier}` })
+  await enqueueDelivery({ jobs }, tx, row)
+}
+
+/**
+ * Compresses the release, and emails the license key. The job only contains the purchase's id,
+ * because a key in its payload would not be encrypted.
+ */
+export async function enqueueDelivery(
+  { jobs }: Pick<PurchaseDeps, 'jobs'>,
+  tx: Db,
+  { id, tier }: Pick<PurchaseRow, 'id' | 'tier'>,
+): Promise<void> {
+  await jobs.enqueue(tx, PREPARE_JOB, { tier }, { key: `prepare:${tier}` })
   await jobs.enqueue(tx, CONFIRMATION_JOB, { purchaseId: id })
 }
 
@@ -179,42 +137,6 @@ async function findOrigin(tx: Db, { fromId, userId }: Payment): Promise<Purchase
   if (!from || userId === null || (from.user_id !== userId && from.user_id !== null)) return null
   // The lock makes a simultaneous rotation of the license key visible.
   return (await store.lockChain(tx, from)).find(({ id }) => id === from.id) ?? null
-}
-
-type License = Pick<PurchaseRow, 'license_hash' | 'license_sealed'>
-
-function createLicense(secrets: Secrets): License {
-  const key = newLicenseKey()
-  return {
-    license_hash: hashLicenseKey(secrets, key),
-    license_sealed: secrets.seal('license-key', key),
-  }
-}
-
-/** An upgrade or renewal keeps the key of its chain. */
-const pickLicense = ({ license_hash, license_sealed }: License): License => ({
-  license_hash,
-  license_sealed,
-})
-
-const findMonths = ({ productList }: Listed, tier: Tier) =>
-  (productList.find(tier) ?? PRODUCT_DEFAULTS).updatesMonths
-
-/**
- * Returns the end of updates; null: they never end. A renewal counts from its time or from the end
- * before, whichever is later. An upgrade shortens nothing.
- */
-export function computeEnd(
-  now: string,
-  months: number | null,
-  tier: Tier,
-  from: Pick<PurchaseRow, 'tier' | 'entitled_until'> | null,
-): string | null {
-  if (months === null || from?.entitled_until === null) return null
-  const before = from?.entitled_until ?? now
-  if (from?.tier === tier) return addMonths(before > now ? before : now, months)
-  const end = addMonths(now, months)
-  return before > end ? before : end
 }
 
 /** Updates the purchases that depend on a changed payment. */
@@ -293,17 +215,4 @@ export async function findLicensedPurchase(
 
 export function openLicenseKey(secrets: Secrets, row: PurchaseRow): string {
   return secrets.open('license-key', row.license_sealed)
-}
-
-export function hashLicenseKey(secrets: Secrets, key: string): string {
-  return secrets.hash('license-key', key)
-}
-
-/** Returns the same day of a later month, or that month's last day. */
-function addMonths(instant: string, months: number): string {
-  const date = new Date(instant)
-  const day = date.getUTCDate()
-  date.setUTCMonth(date.getUTCMonth() + months)
-  if (date.getUTCDate() !== day) date.setUTCDate(0)
-  return date.toISOString()
 }

@@ -3,8 +3,8 @@ import { transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import { rateProblem } from '#platform/rate-limiter.ts'
 import { storefrontProblem } from '../problems.ts'
-import { newLicenseKey } from './license-key.ts'
-import { CONFIRMATION_JOB, hashLicenseKey } from './purchases.ts'
+import { hashLicenseKey, newLicenseKey } from './license-key.ts'
+import { CONFIRMATION_JOB } from './purchases.ts'
 import * as store from './store.ts'
 
 export type RotationDeps = Pick<

@@ -127,7 +127,7 @@ function listPrices(plans: Plan[], { subscription }: Customer) {
     const label = (amount: number | undefined, interval: string) =>
       amount === undefined
         ? t('{0}, each {1}', name, translate(interval))
-        : `${name}, ${formatMoney(amount, currency)} a ${interval}`
+        : t('{0}, {1} a {2}', name, formatMoney(amount, currency), translate(interval))
     return [
       { value: plan.price_monthly, label: label(price, 'month'), tier, interval: 'month' },
       { value: plan.price_yearly, label: label(amount_yearly, 'year'), tier, interval: 'year' },

@@ -2,6 +2,7 @@ import { Code, Container, Stack, Text, Title } from '@mantine/core'
 import { useEffect } from 'react'
 import { catalogues } from '#app/problems.ts'
 import { useTitle } from '../components/title.ts'
+import { language } from '../language/language.ts'
 import { rich } from '../language/rich.ts'
 import { t } from '../language/text.ts'
 import { listErrors } from './error-list.ts'
@@ -21,6 +22,11 @@ export function ErrorsPage() {
           <Code>code</Code>,
         )}
       </Text>
+      {language !== 'en' && (
+        <Text c="dimmed" mt="sm">
+          {t('The sentences below are in English.')}
+        </Text>
+      )}
       {SECTIONS.map(({ room, errors }) => (
         <section key={room} aria-labelledby={`room-${room}`}>
           <Title order={2} fz="h3" mt="xl" mb="sm" id={`room-${room}`}>
@@ -36,8 +42,8 @@ export function ErrorsPage() {
                   {t('Status {0}', status)}
                   {alias && rich('; {0} under /v1', <Code>{alias}</Code>)}
                 </Text>
-                <Text>{sentence}</Text>
-                {advice && <Text>{advice}</Text>}
+                <Text lang="en">{sentence}</Text>
+                {advice && <Text lang="en">{advice}</Text>}
               </div>
             ))}
           </Stack>

@@ -3,7 +3,7 @@ import { IconHeartbeat } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { api } from '../api/client.ts'
-import type { HealthCheck, HealthReport } from '../api/types.ts'
+import type { HealthCheck, HealthReport, ServicePart } from '../api/types.ts'
 import { formatAge, formatBytes, formatExactTime, plural } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
@@ -71,6 +71,7 @@ function Report({ report }: { report: HealthReport }) {
       </section>
       <div className={layout.facts}>
         <Service report={report} />
+        <Outages outages={report.outages} />
       </div>
     </>
   )
@@ -155,6 +156,43 @@ function CheckLink({ check: { area, name } }: { check: HealthCheck }) {
     </Link>
   )
 }
+
+const PARTS: Record<ServicePart, string> = {
+  api: t('App and API'),
+  storefront: t('Website and shop'),
+  worker: t('Background jobs'),
+}
+
+/** The public status page shows those of the last 24 hours. */
+function Outages({ outages }: Pick<HealthReport, 'outages'>) {
+  return (
+    <Panel title={t('Outages, 30 days')}>
+      {outages.length === 0 ? (
+        <Text c="dimmed" size="sm">
+          {t('None longer than two minutes.')}
+        </Text>
+      ) : (
+        <dl>
+          {outages.map(({ parts, from, until }) => (
+            <Fact key={`${from} ${parts}`} label={parts.map((part) => PARTS[part]).join(', ')}>
+              {until === null
+                ? t('Since {0}', formatExactTime(from))
+                : t(
+                    '{0} to {1}, {2}',
+                    formatExactTime(from),
+                    formatExactTime(until),
+                    formatMinutes(from, until),
+                  )}
+            </Fact>
+          ))}
+        </dl>
+      )}
+    </Panel>
+  )
+}
+
+const formatMinutes = (from: string, until: string) =>
+  plural(Math.round((Date.parse(until) - Date.parse(from)) / 60_000), 'minute')
 
 function Service({ report }: { report: HealthReport }) {
   const { version, node_version, engine, free_bytes, last_event_at } = report

@@ -1,20 +1,21 @@
 /** How metrics are named, formatted and compared, and which rows are behind them. */
 
 import { inUnits } from '#platform/money.ts'
-import type { MetricName, MetricTotal, SubscriptionChangeKind } from '../api/types.ts'
+import type { MetricName, MetricTotal, SubscriptionChangeKind, UsageOutcome } from '../api/types.ts'
 import { formatCompact, formatCount, formatDuration } from '../components/format.ts'
 import { dollarLocale, locale } from '../language/language.ts'
 import { t } from '../language/text.ts'
 import { formatAmount } from '../shop/amount.ts'
 
-/** The page with the rows behind a metric; null when there is none. */
+/** The page with the rows behind a metric. */
 export type Rows =
   | { to: '/run/money'; search: { view: 'movements'; type?: 'payment' | 'refund' | 'dispute' } }
   | { to: '/run/money'; search: { view: 'changes'; kind?: SubscriptionChangeKind } }
-  | { to: '/run/money'; search: { view: 'usage'; group_by?: 'model' | 'outcome' } }
+  | { to: '/run/money'; search: { view: 'usage'; group_by: 'model' } }
+  | { to: '/run/money'; search: { view: 'calls'; outcome?: UsageOutcome } }
+  | { to: '/run/money'; search: { view: 'documents' } }
   | { to: '/customers'; search: { status?: 'active' } }
   | { to: '/shop/orders'; search: Record<never, never> }
-  | null
 
 type Words = { label: string; rows: Rows; isBetterLower?: boolean }
 
@@ -22,9 +23,9 @@ const changes = (kind?: SubscriptionChangeKind): Rows => ({
   to: '/run/money',
   search: { view: 'changes', ...(kind && { kind }) },
 })
-const usage = (group_by: 'model' | 'outcome'): Rows => ({
+const calls = (outcome?: UsageOutcome): Rows => ({
   to: '/run/money',
-  search: { view: 'usage', group_by },
+  search: { view: 'calls', ...(outcome && { outcome }) },
 })
 const movements = (type?: 'refund'): Rows => ({
   to: '/run/money',
@@ -39,7 +40,11 @@ export const METRIC_WORDS: Record<MetricName, Words> = {
     rows: movements('refund'),
     isBetterLower: true,
   },
-  model_cost: { label: t('Model cost'), rows: usage('model'), isBetterLower: true },
+  model_cost: {
+    label: t('Model cost'),
+    rows: { to: '/run/money', search: { view: 'usage', group_by: 'model' } },
+    isBetterLower: true,
+  },
   gross_margin: { label: t('Gross margin'), rows: movements() },
   margin_percent: { label: t('Margin'), rows: movements() },
   mrr: { label: 'MRR', rows: PAYING },
@@ -58,10 +63,13 @@ export const METRIC_WORDS: Record<MetricName, Words> = {
     rows: { to: '/shop/orders', search: {} },
   },
   signups: { label: t('Sign-ups'), rows: { to: '/customers', search: {} } },
-  documents: { label: t('Documents added'), rows: null },
-  calls: { label: t('Calls'), rows: usage('model') },
-  failure_rate: { label: t('Failed calls'), rows: usage('outcome'), isBetterLower: true },
-  ttft_p95: { label: t('First token, 95th percentile'), rows: usage('model'), isBetterLower: true },
+  documents: {
+    label: t('Documents added'),
+    rows: { to: '/run/money', search: { view: 'documents' } },
+  },
+  calls: { label: t('Calls'), rows: calls() },
+  failure_rate: { label: t('Failed calls'), rows: calls('failed'), isBetterLower: true },
+  ttft_p95: { label: t('First token, 95th percentile'), rows: calls('ok'), isBetterLower: true },
 }
 
 /** The table of metrics has them in this order. */
@@ -81,6 +89,12 @@ export const METRIC_GROUPS: readonly { label: string; names: readonly MetricName
   { label: t('Conversion'), names: ['trials', 'trial_conversion', 'checkout_conversion'] },
   { label: t('Use'), names: ['calls', 'failure_rate', 'ttft_p95', 'documents'] },
 ]
+
+/** Returns the link's parameters; rows of Money are those of the last days. */
+export const linkRows = (rows: Rows, days: number) =>
+  rows.to === '/run/money'
+    ? { to: rows.to, search: { ...rows.search, days: days === 30 ? undefined : days } }
+    : rows
 
 type Measured = Pick<MetricTotal, 'unit' | 'currency'>
 

@@ -11,7 +11,7 @@ import { t } from '../language/text.ts'
 import tableClasses from '../shop/table.module.css'
 import { Change } from './change.tsx'
 import { MetricChart } from './metric-chart.tsx'
-import { formatMetric, labelLine, METRIC_GROUPS, METRIC_WORDS, nameLine } from './metric-words.ts'
+import { formatMetric, labelLine, METRIC_GROUPS, nameLine } from './metric-words.ts'
 import classes from './money.module.css'
 import { downloadMetrics, metricsQuery, readSpan } from './money-query.ts'
 import { PeriodChoice } from './period-choice.tsx'
@@ -177,7 +177,7 @@ type MetricRowProps = {
 }
 
 function MetricRow({ line, label, before, isChosen, onShow }: MetricRowProps) {
-  const { rows } = METRIC_WORDS[line.name]
+  const { days = 30 } = route.useSearch()
   return (
     <Table.Tr>
       <Table.Td>
@@ -194,7 +194,9 @@ function MetricRow({ line, label, before, isChosen, onShow }: MetricRowProps) {
       <Table.Td ta="right" visibleFrom="sm" className={tableClasses.whole}>
         <Change line={line} before={before} />
       </Table.Td>
-      <Table.Td ta="right">{rows ? <RowsLink rows={rows} label={label} /> : '–'}</Table.Td>
+      <Table.Td ta="right">
+        <RowsLink name={line.name} label={label} days={days} />
+      </Table.Td>
     </Table.Tr>
   )
 }

@@ -7,6 +7,7 @@ import { MetricsView } from './metrics-view.tsx'
 import { ChangesView, MovementsView } from './movement-views.tsx'
 import { ProcessorView } from './processor-view.tsx'
 import { UsageView } from './usage-view.tsx'
+import { CallsView, DocumentsView } from './use-views.tsx'
 
 const route = getRouteApi('/app/run/run/money')
 
@@ -16,6 +17,8 @@ const VIEWS = [
   { view: 'invoices', label: t('Invoices') },
   { view: 'changes', label: t('Subscriptions') },
   { view: 'usage', label: t('Usage') },
+  { view: 'calls', label: t('Calls') },
+  { view: 'documents', label: t('Documents') },
   { view: 'processor', label: t('Processor') },
 ] as const
 
@@ -43,6 +46,8 @@ export function MoneyPage() {
       {view === 'invoices' && <InvoicesView />}
       {view === 'changes' && <ChangesView />}
       {view === 'usage' && <UsageView />}
+      {view === 'calls' && <CallsView />}
+      {view === 'documents' && <DocumentsView />}
       {view === 'processor' && <ProcessorView />}
     </Page>
   )

@@ -6,6 +6,7 @@ import type {
   MetricName,
   MovementType,
   SubscriptionChangeKind,
+  UsageOutcome,
 } from '../api/types.ts'
 import { saveFile } from '../components/save-file.ts'
 import { listDays } from '../usage/days.ts'
@@ -66,6 +67,35 @@ export function invoicesQuery(status: InvoiceStatus | undefined) {
     queryKey: ['money', 'invoices', status],
     queryFn: ({ signal, pageParam }) =>
       api.get('/api/admin/invoices', { query: { status, limit: PAGE, cursor: pageParam }, signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (last) => last.next_cursor ?? undefined,
+    staleTime: 0,
+  })
+}
+
+/** Pages of the calls of all users, newest first. */
+export function allCallsQuery(span: Span, outcome: UsageOutcome | undefined) {
+  return infiniteQueryOptions({
+    queryKey: ['money', 'calls', span, outcome],
+    queryFn: ({ signal, pageParam }) =>
+      api.get('/api/admin/calls', {
+        query: { ...span, outcome, limit: PAGE, cursor: pageParam },
+        signal,
+      }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (last) => last.next_cursor ?? undefined,
+    staleTime: 0,
+  })
+}
+
+export function allDocumentsQuery(span: Span) {
+  return infiniteQueryOptions({
+    queryKey: ['money', 'documents', span],
+    queryFn: ({ signal, pageParam }) =>
+      api.get('/api/admin/documents', {
+        query: { ...span, limit: PAGE, cursor: pageParam },
+        signal,
+      }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (last) => last.next_cursor ?? undefined,
     staleTime: 0,

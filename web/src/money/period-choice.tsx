@@ -4,7 +4,7 @@ import { t } from '../language/text.ts'
 
 const route = getRouteApi('/app/run/run/money')
 
-const PERIODS = [7, 30, 90, 365] as const
+const PERIODS = [1, 7, 30, 90, 365] as const
 
 /** The last days of a view; the address holds them. */
 export function PeriodChoice() {
@@ -22,7 +22,10 @@ export function PeriodChoice() {
           resetScroll: false,
         })
       }}
-      data={PERIODS.map((period) => ({ value: `${period}`, label: t('Last {0} days', period) }))}
+      data={PERIODS.map((period) => ({
+        value: `${period}`,
+        label: period === 1 ? t('Today') : t('Last {0} days', period),
+      }))}
     />
   )
 }

@@ -1,6 +1,7 @@
 import { Card, Skeleton } from '@mantine/core'
 import { IconInbox } from '@tabler/icons-react'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
 import type { BusinessMetrics, MetricName } from '../api/types.ts'
 import { formatCount, plural } from '../components/format.ts'
 import { TextLink } from '../components/links.tsx'
@@ -13,7 +14,7 @@ import { inboxQuery } from '../shop/inbox-query.ts'
 import { Change } from './change.tsx'
 import { ChangeTable } from './change-table.tsx'
 import { MetricChart } from './metric-chart.tsx'
-import { formatChange, formatMetric, METRIC_WORDS, nameLine } from './metric-words.ts'
+import { formatChange, formatMetric, linkRows, METRIC_WORDS, nameLine } from './metric-words.ts'
 import classes from './money.module.css'
 import { changesQuery, metricsQuery, movementsQuery, readSpan } from './money-query.ts'
 import { MovementTable } from './movement-table.tsx'
@@ -26,6 +27,8 @@ const TODAY = [
   'churned_mrr',
   'churned_accounts',
   'failure_rate',
+  'calls',
+  'documents',
 ] as const
 const ACCOUNTS = ['active_accounts', 'new_accounts', 'churned_accounts'] as const
 const MONTH = ['revenue', 'gross_margin', 'margin_percent', 'mrr', ...ACCOUNTS] as const
@@ -58,7 +61,10 @@ export function TodayPage() {
                 label={t('Churned MRR today')}
                 accounts="churned_accounts"
               />
-              <Figure metrics={data} name="failure_rate" label={t('Failed calls today')} />
+              <Figure metrics={data} name="failure_rate" label={t('Failed calls today')}>
+                <Count metrics={data} name="calls" one="call" /> ·{' '}
+                <Count metrics={data} name="documents" one="document" /> ·{' '}
+              </Figure>
             </StatGrid>
           )}
         </Loaded>
@@ -68,7 +74,7 @@ export function TodayPage() {
           {(data) => (
             <>
               <StatGrid>
-                <Figure metrics={data} name="revenue" label={t('Revenue, 30 days')} />
+                <Figure metrics={data} name="revenue" label={t('Revenue, 30 days')} days={30} />
                 <Margin metrics={data} />
                 <Recurring metrics={data} />
                 <Inbox />
@@ -90,9 +96,11 @@ type FigureProps = {
   label: string
   /** The number of customers behind it. */
   accounts?: MetricName
+  days?: number
+  children?: ReactNode
 }
 
-function Figure({ metrics, name, label, accounts }: FigureProps) {
+function Figure({ metrics, name, label, accounts, days = 1, children }: FigureProps) {
   const lines = metrics.totals.filter((total) => total.name === name)
   const [first] = lines
   const before = metrics.previous.find((total) => first && nameLine(total) === nameLine(first))
@@ -103,12 +111,13 @@ function Figure({ metrics, name, label, accounts }: FigureProps) {
       note={
         <>
           {accounts && `${plural(readCount(metrics, accounts), 'customer')} · `}
+          {children}
           {change && (
             <>
               <Change line={first} before={before?.value ?? null} /> ·{' '}
             </>
           )}
-          <RowsLink rows={METRIC_WORDS[name].rows} label={label} />
+          <RowsLink name={name} days={days} label={label} />
         </>
       }
     >
@@ -142,7 +151,7 @@ function Recurring({ metrics }: { metrics: BusinessMetrics }) {
   const [active = 0, added, churned] = ACCOUNTS.map((name) => readCount(metrics, name))
   const note = t('{0}, {1} new, {2} churned', plural(active, 'customer'), added, churned)
   return (
-    <Stat label="MRR" note={<RowsLink rows={METRIC_WORDS.mrr.rows} label="MRR" note={note} />}>
+    <Stat label="MRR" note={<RowsLink name="mrr" label="MRR" note={note} />}>
       {metrics.totals
         .filter(({ name }) => name === 'mrr')
         .map((line) => (
@@ -162,10 +171,21 @@ function Margin({ metrics }: { metrics: BusinessMetrics }) {
   return (
     <Stat
       label={t('Margin, 30 days')}
-      note={<RowsLink rows={METRIC_WORDS.gross_margin.rows} label={t('Margin')} note={note} />}
+      note={<RowsLink name="gross_margin" label={t('Margin')} note={note} />}
     >
       {margin ? formatMetric(margin, margin.value) : '–'}
     </Stat>
+  )
+}
+
+type CountProps = { metrics: BusinessMetrics; name: MetricName; one: string }
+
+/** A number of today that opens its rows. */
+function Count({ metrics, name, one }: CountProps) {
+  return (
+    <TextLink {...linkRows(METRIC_WORDS[name].rows, 1)} size="sm">
+      {plural(readCount(metrics, name), one)}
+    </TextLink>
   )
 }
 

@@ -33,7 +33,7 @@ function Operation({ operation }: { operation: ReferenceOperation }) {
       <Link to="/reference" className={classes.back}>
         {t('API reference')}
       </Link>
-      <h1>{title}</h1>
+      <h1 lang="en">{title}</h1>
       <div className={classes.address}>
         <span className={classes.method} data-method={method}>
           {method}
@@ -41,7 +41,7 @@ function Operation({ operation }: { operation: ReferenceOperation }) {
         <code>{path}</code>
         <CopyIcon value={`${location.origin}${path}`} what={t('address')} />
       </div>
-      {about && <p>{markCode(about)}</p>}
+      {about && <p lang="en">{markCode(about)}</p>}
       <h2>{t('Example')}</h2>
       <CodeBlock language="bash" code={writeCurl(operation, location.origin)} />
       {id === 'createChatCompletion' && (
@@ -86,7 +86,7 @@ function Fields({ title, fields }: FieldsProps) {
               <span>
                 {[field.type, field.in && t('in {0}', field.in)].filter(Boolean).join(', ')}
               </span>
-              {field.about && <p>{markCode(field.about)}</p>}
+              {field.about && <p lang="en">{markCode(field.about)}</p>}
             </dd>
           </div>
         ))}

@@ -1,16 +1,17 @@
 import type { ReferenceOperation } from '#app/api-reference.ts'
+import { t } from '../language/text.ts'
 
 /** Made by the build from docs/openapi.json. */
 declare const __OPERATIONS__: ReferenceOperation[]
 
 const TITLES = {
-  'openai-compatible': 'OpenAI-compatible',
-  'anthropic-compatible': 'Anthropic-compatible',
+  'openai-compatible': t('OpenAI-compatible'),
+  'anthropic-compatible': t('Anthropic-compatible'),
   ai: 'Chat',
-  rag: 'Documents',
+  rag: t('Documents'),
   mcp: 'MCP',
-  usage: 'Usage',
-  'api-keys': 'API keys',
+  usage: t('Usage'),
+  'api-keys': t('API keys'),
 }
 
 const OPERATIONS = __OPERATIONS__

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { language } from '../language/language.ts'
 import { t } from '../language/text.ts'
 import { GROUPS } from './operations.ts'
 import classes from './reference.module.css'
@@ -19,7 +20,12 @@ export function ReferenceFrame({ children }: { children: ReactNode }) {
         <OperationLinks />
         <Link to="/errors">{t('Error codes')}</Link>
       </nav>
-      <div className={classes.content}>{children}</div>
+      <div className={classes.content}>
+        {language !== 'en' && (
+          <p className={classes.note}>{t('The descriptions of operations are in English.')}</p>
+        )}
+        {children}
+      </div>
     </div>
   )
 }

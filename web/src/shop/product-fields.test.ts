@@ -9,6 +9,7 @@ const PRODUCT: StoreProduct = {
   slug: 'starter-kit',
   price: 49.5,
   currency: 'eur',
+  free: null,
   includes: 'Everything in Lite',
   features: ['Source code', 'Updates'],
   description: 'A **kit**.',

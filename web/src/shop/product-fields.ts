@@ -12,6 +12,8 @@ export type ProductFields = {
   slug: string
   price: string
   currency: string
+  /** `''`: for the price. */
+  free: '' | NonNullable<StoreProduct['free']>
   includes: string
   features: string
   description: string
@@ -34,6 +36,7 @@ export const NEW_PRODUCT: ProductFields = {
   slug: '',
   price: '',
   currency: 'usd',
+  free: '',
   includes: '',
   features: '',
   description: '',
@@ -61,6 +64,7 @@ export function formatFields(product: StoreProduct): ProductFields {
     slug: product.slug,
     price: String(product.price),
     currency: product.currency,
+    free: product.free ?? '',
     includes: product.includes ?? '',
     features: product.features.join('\n'),
     description: product.description,
@@ -95,6 +99,7 @@ export function readFields(fields: ProductFields): ChangeProductRequest {
     ...(fields.slug.trim() !== '' && { slug: fields.slug.trim() }),
     price: Number(fields.price),
     currency: fields.currency.trim().toLowerCase(),
+    free: fields.free || null,
     includes: fields.includes.trim() || null,
     features: readLines(fields.features),
     description: fields.description,

@@ -33,7 +33,8 @@ export function ProductPreview({ fields }: { fields: ProductFields }) {
   )
 }
 
-function describePrice({ price, currency }: ProductFields): string {
+function describePrice({ free, price, currency }: ProductFields): string {
+  if (free !== '') return t('Free')
   const units = Number(price)
   const code = currency.trim().toLowerCase()
   if (price.trim() === '' || !Number.isFinite(units)) return '–'

@@ -1,4 +1,4 @@
-import { Textarea, TextInput } from '@mantine/core'
+import { NativeSelect, Textarea, TextInput } from '@mantine/core'
 import { type ReactNode, useId } from 'react'
 import type { StoreProduct } from '../api/types.ts'
 import { t } from '../language/text.ts'
@@ -13,6 +13,8 @@ type SectionProps = {
   /** The service's words by field: `price`, `faq.0.question`. */
   errors: Record<string, string>
 }
+
+const FREE = ['email', 'account'] as const
 
 type SaleSectionProps = SectionProps & {
   tier: string
@@ -39,6 +41,7 @@ export function SaleSection({ fields, set, errors, tier, onTier }: SaleSectionPr
           title={t('A number, as 49 or 49.90')}
           required
           withAsterisk={false}
+          disabled={fields.free !== ''}
           {...text('price')}
         />
         <TextInput
@@ -50,6 +53,20 @@ export function SaleSection({ fields, set, errors, tier, onTier }: SaleSectionPr
           {...text('currency')}
         />
       </div>
+      <NativeSelect
+        label={t('Payment')}
+        value={fields.free}
+        onChange={(event) => {
+          const free = FREE.find((kind) => kind === event.currentTarget.value) ?? ''
+          set(free === '' ? { free } : { free, price: '0', renewalPrice: '', upgrades: [] })
+        }}
+        data={[
+          { value: '', label: t('For its price') },
+          { value: 'email', label: t('Free, by an emailed link') },
+          { value: 'account', label: t('Free, for verified accounts') },
+        ]}
+        error={errors.free}
+      />
       <div className={classes.pair}>
         {onTier && (
           <TextInput

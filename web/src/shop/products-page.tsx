@@ -91,7 +91,7 @@ function ProductTable({ products, isFixed }: { products: StoreProduct[]; isFixed
                   <ProductStatus product={product} />
                 </Table.Td>
                 <Table.Td ta="right" className={tableClasses.whole}>
-                  {formatPrice(product.price, product.currency)}
+                  {product.free === null ? formatPrice(product.price, product.currency) : t('Free')}
                 </Table.Td>
                 {!isFixed && (
                   <Table.Td ta="right" className={tableClasses.actions}>
