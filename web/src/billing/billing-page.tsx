@@ -125,7 +125,7 @@ function DealOffer({ deal, name, running }: DealOfferProps) {
         </Button>
       </Box>
       {checkout.isError && <FormProblem problem={checkout.error} />}
-      <ChangePlan priceId={deal.price_id} name={name} opened={opened} onClose={close} />
+      {opened && <ChangePlan priceId={deal.price_id} name={name} onClose={close} />}
     </Alert>
   )
 }

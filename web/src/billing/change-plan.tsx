@@ -1,24 +1,25 @@
-import { Box, Button, Group, Modal, Skeleton, Text } from '@mantine/core'
+import { Box, Button, Skeleton, Text } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import { ApiProblem } from '../api/problem.ts'
 import type { ChangePreview } from '../api/types.ts'
+import confirmClasses from '../components/confirm.module.css'
 import { FormProblem } from '../components/form-problem.tsx'
 import { formatDay, formatMoney } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
+import { Dialog } from '../conversations/parts/dialog.tsx'
 import { t } from '../language/text.ts'
 import { ChangeCosts, readStart } from './change-preview.tsx'
 import { storeSubscription } from './plan-actions.tsx'
 import { openCheckout } from './processor.ts'
 
-type ChangePlanProps = { priceId: string; name: string; opened: boolean; onClose: () => void }
+type ChangePlanProps = { priceId: string; name: string; onClose: () => void }
 
 /** Shows the cost of a plan change now and later, and confirms it. */
-export function ChangePlan({ priceId, name, opened, onClose }: ChangePlanProps) {
+export function ChangePlan({ priceId, name, onClose }: ChangePlanProps) {
   const preview = useQuery({
     queryKey: ['change', priceId],
     queryFn: () => api.post('/api/billing/change/preview', { price_id: priceId }),
-    enabled: opened,
     // The prorated amount shrinks every second, so each opening loads it again.
     gcTime: 0,
     staleTime: 0,
@@ -33,7 +34,7 @@ export function ChangePlan({ priceId, name, opened, onClose }: ChangePlanProps) 
     },
   })
   return (
-    <Modal opened={opened} onClose={onClose} title={t('Change to {0}', name)}>
+    <Dialog title={t('Change to {0}', name)} onClose={onClose}>
       <Loaded query={preview} skeleton={<Skeleton h={120} />}>
         {(data) => (
           <>
@@ -45,8 +46,8 @@ export function ChangePlan({ priceId, name, opened, onClose }: ChangePlanProps) 
                   change.error.code === 'payment_to_confirm' && <AtCheckout priceId={priceId} />}
               </Box>
             )}
-            <Group justify="flex-end" mt="lg">
-              <Button variant="default" onClick={onClose} data-autofocus>
+            <div className={confirmClasses.buttons}>
+              <Button variant="default" onClick={onClose}>
                 {t('Cancel')}
               </Button>
               <Button loading={change.isPending} onClick={() => change.mutate(data.proration_at)}>
@@ -54,11 +55,11 @@ export function ChangePlan({ priceId, name, opened, onClose }: ChangePlanProps) 
                   ? t('Pay {0} and change plan', formatMoney(data.due_now, data.currency))
                   : t('Change plan')}
               </Button>
-            </Group>
+            </div>
           </>
         )}
       </Loaded>
-    </Modal>
+    </Dialog>
   )
 }
 

@@ -78,12 +78,7 @@ export function PlanAction({ plan, featured, period, subscription, code }: PlanA
       </Button>
       {changing && (
         <Suspense>
-          <ChangePlan
-            priceId={priceId}
-            name={plan.name}
-            opened
-            onClose={() => setChanging(false)}
-          />
+          <ChangePlan priceId={priceId} name={plan.name} onClose={() => setChanging(false)} />
         </Suspense>
       )}
       {checkout.isError && (

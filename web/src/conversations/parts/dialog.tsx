@@ -17,8 +17,8 @@ export function Dialog({ title, onClose, children }: DialogProps) {
     return () => {
       // Closing returns the focus, which removing an open dialog would lose.
       element?.close()
-      // A row that leaves with the dialog is removed after this.
-      queueMicrotask(() => {
+      // A row or a button that leaves with the dialog is removed after this.
+      setTimeout(() => {
         const isLost = document.activeElement === document.body
         if (isLost && opener?.isConnected === false) focusRegion(region)
       })
