@@ -42,7 +42,8 @@ async function findNewestPurchase(
   version: string | undefined,
 ): Promise<PurchaseRow | undefined> {
   const rows = await purchaseStore.listOfUser(deps.db, userId)
-  const purchases = await Promise.all(rows.map((row) => applyVersion(deps, row, version)))
+  const files = rows.filter((row) => !purchaseStore.isBundle(row))
+  const purchases = await Promise.all(files.map((row) => applyVersion(deps, row, version)))
   return purchases.find(({ status }) => status === 'completed') ?? purchases[0]
 }
 

@@ -23,7 +23,7 @@ export const PurchaseView = Type.Object(
     id: Type.String(),
     tier: Type.String(),
     status: PurchaseStatusName,
-    license_key_masked: Type.String(),
+    license_key_masked: Nullable(Type.String({ description: 'Null for a bundle' })),
     download_count: Type.Integer(),
     max_downloads: Type.Integer(),
     /** Null: updates never end. */
@@ -38,6 +38,11 @@ export const PurchaseView = Type.Object(
       { description: 'The releases that the purchase covers, newest first' },
     ),
     from_id: Nullable(Type.String({ description: 'The purchase that this one replaces' })),
+    bundle_id: Nullable(
+      Type.String({
+        description: 'The purchase of the bundle that this one belongs to; a bundle’s own is its `id`',
+      }),
+    ),
     upgrades: Type.Array(
       Type.Object({ tier: Type.String(), name: Type.String(), ...price }, { title: 'Upgrade' }),
     ),
@@ -72,7 +77,9 @@ export async function listPurchases(deps: ListDeps, userId: string): Promise<Pur
         id: row.id,
         tier: row.tier,
         status,
-        license_key_masked: maskLicenseKey(openLicenseKey(deps.secrets, row)),
+        license_key_masked: store.isBundle(row)
+          ? null
+          : maskLicenseKey(openLicenseKey(deps.secrets, row)),
         download_count,
         max_downloads: row.max_downloads,
         entitled_until: row.entitled_until,
@@ -83,6 +90,7 @@ export async function listPurchases(deps: ListDeps, userId: string): Promise<Pur
           downloads_left: countLeft(row, release.version),
         })),
         from_id: row.from_id,
+        bundle_id: row.bundle_id,
         ...(await listOffers(deps, row, rows)),
         waiver: row.waiver_json,
         can_withdraw:
