@@ -208,9 +208,10 @@ export function checkReferences(
           : member.bundle.length > 0 && 'is a bundle'
     if (reason) throw new CatalogueError(`${at}.bundle is wrong: '${slug}' ${reason}`)
   }
-  const from = sold.find(({ tier, bundle }) => bundle.length > 0 && Object.hasOwn(upgradeFrom, tier))
-  if (from)
-    throw new CatalogueError(`${at}.upgrade_from is wrong: '${from.tier}' is a bundle`)
+  const from = sold.find(
+    ({ tier, bundle }) => bundle.length > 0 && Object.hasOwn(upgradeFrom, tier),
+  )
+  if (from) throw new CatalogueError(`${at}.upgrade_from is wrong: '${from.tier}' is a bundle`)
 }
 
 export function checkList(products: CatalogueProduct[]): CatalogueProduct[] {

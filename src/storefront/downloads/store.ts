@@ -49,12 +49,19 @@ export function listOfPurchases(db: Db, userId: string, purchaseIds: string[], m
 export async function listDelivered(db: Db, userId: string): Promise<Set<string>> {
   const rows = await db
     .selectFrom('downloads')
-    .leftJoin('purchases', 'purchases.id', 'downloads.purchase_id')
-    .select(['downloads.purchase_id', 'purchases.bundle_id'])
+    .select('purchase_id')
     .distinct()
-    .where('downloads.user_id', '=', userId)
+    .where('user_id', '=', userId)
     .execute()
-  return new Set(rows.flatMap(({ purchase_id, bundle_id }) => [purchase_id, bundle_id ?? []].flat()))
+  const ids = rows.map(({ purchase_id }) => purchase_id)
+  if (ids.length === 0) return new Set()
+  const members = await db
+    .selectFrom('purchases')
+    .select('bundle_id')
+    .where((e) => e.or([e('owner', '=', userId), e('claimant_id', '=', userId)]))
+    .where('id', 'in', ids)
+    .execute()
+  return new Set([...ids, ...members.flatMap(({ bundle_id }) => bundle_id ?? [])])
 }
 
 /**

@@ -8,7 +8,14 @@ import { endActivation } from '../licences/activations.ts'
 import { storefrontProblem } from '../problems.ts'
 import type { Listed } from '../products/product-list.ts'
 import { CONFIRMATION_JOB, emailRevoked } from '../purchases/purchases.ts'
-import { findById, isEnded, isMember, lockChain, type PurchaseRow, update } from '../purchases/store.ts'
+import {
+  findById,
+  isEnded,
+  isMember,
+  lockChain,
+  type PurchaseRow,
+  update,
+} from '../purchases/store.ts'
 import { settleChain } from './chains.ts'
 
 export type ChangeDeps = Pick<Platform, 'config' | 'db' | 'clock' | 'jobs'> & Listed

@@ -25,7 +25,9 @@ export const OrderView = Type.Object(
     payment_ref: Type.String({ description: 'The payment’s id at the processor' }),
     from_id: Nullable(Type.String({ description: 'The purchase that this one replaces' })),
     bundle_id: Nullable(
-      Type.String({ description: 'The order of the bundle that paid for it; a bundle’s own is its `id`' }),
+      Type.String({
+        description: 'The order of the bundle that paid for it; a bundle’s own is its `id`',
+      }),
     ),
     download_count: Type.Integer(),
     max_downloads: Type.Integer(),
@@ -63,7 +65,10 @@ export const OrderDetail = Type.Object(
         },
         { title: 'OrderMember' },
       ),
-      { description: 'The products of a bundle, each with its own license; their `id` works like an order’s' },
+      {
+        description:
+          'The products of a bundle, each with its own license; their `id` works like an order’s',
+      },
     ),
     waiver: Nullable(
       Type.Object(

@@ -20,7 +20,14 @@ import { listActive } from '../licences/store.ts'
 import { storefrontProblem } from '../problems.ts'
 import { hashLicenseKey, maskLicenseKey, parseLicenseKey } from '../purchases/license-key.ts'
 import { openLicenseKey } from '../purchases/purchases.ts'
-import { findById, isBundle, isOrder, listChain, listMembers, type PurchaseRow } from '../purchases/store.ts'
+import {
+  findById,
+  isBundle,
+  isOrder,
+  listChain,
+  listMembers,
+  type PurchaseRow,
+} from '../purchases/store.ts'
 import type { PurchaseStatus } from '../tables.ts'
 import type { OrderDetail, OrderView } from './order-schemas.ts'
 

@@ -29,7 +29,7 @@ export async function listOffers(deps: OfferDeps, userId: string | null): Promis
   const current = await Promise.all(purchases.map((row) => readAllowance(deps, row)))
   const owned = current.filter(purchaseStore.isOwned).map(({ tier }) => tier)
   const offers = products.map((product, index) => {
-    const release = releases[index] ?? null
+    const release = product.bundle.length > 0 ? null : (releases[index] ?? null)
     return {
       product,
       isOwned: owned.includes(product.tier),

@@ -19,7 +19,10 @@ export function describeShop(config: Config): StructuredData[] {
   ]
 }
 
-export function describeProduct(config: Config, { product, isForSale, members }: Offer): StructuredData[] {
+export function describeProduct(
+  config: Config,
+  { product, isForSale, members }: Offer,
+): StructuredData[] {
   const { storefront } = config.urls
   const { name, slug, tier, price, currency, description, gallery, images, faq } = product
   const url = `${storefront}/products/${slug}`

@@ -87,7 +87,8 @@ export const ProductView = Type.Object(
     revision: Type.Integer({ description: 'Of the last change; 0 before the first' }),
     retired_at: Nullable(Instant),
     is_for_sale: Type.Boolean({
-      description: 'False without a published release, or without a tax code that TAX needs; a bundle needs these of its products',
+      description:
+        'False without a published release, or without a tax code that TAX needs; a bundle needs these of its products',
     }),
   },
   { title: 'StoreProduct' },

@@ -40,7 +40,8 @@ export const PurchaseView = Type.Object(
     from_id: Nullable(Type.String({ description: 'The purchase that this one replaces' })),
     bundle_id: Nullable(
       Type.String({
-        description: 'The purchase of the bundle that this one belongs to; a bundle’s own is its `id`',
+        description:
+          'The purchase of the bundle that this one belongs to; a bundle’s own is its `id`',
       }),
     ),
     upgrades: Type.Array(
@@ -69,7 +70,7 @@ export async function listPurchases(deps: ListDeps, userId: string): Promise<Pur
   const now = deps.clock.now()
   return Promise.all(
     rows.map(async (row) => {
-      const all = await showReleases(deps, row.tier)
+      const all = store.isBundle(row) ? [] : await showReleases(deps, row.tier)
       const releases = all.filter((release) => isCovered(release, row.entitled_until))
       const version = releases[0]?.version ?? null
       const { status, download_count } = applyRelease(row, version)

@@ -49,7 +49,8 @@ export async function sendKeys(
   if (waiting.length > 0) {
     await transaction(db, async (tx) => {
       // The confirmation of a bundle has the keys of its products.
-      for (const { id } of waiting.filter((row) => !store.isMember(row))) await jobs.enqueue(tx, CONFIRMATION_JOB, { purchaseId: id })
+      for (const { id } of waiting.filter((row) => !store.isMember(row)))
+        await jobs.enqueue(tx, CONFIRMATION_JOB, { purchaseId: id })
     })
   }
   if (purchases.length === 0 || waiting === all) return

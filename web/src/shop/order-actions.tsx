@@ -124,7 +124,13 @@ function listItems(
   const live = !hasEnded(status)
   if (order.members.length > 0) {
     return [
-      [live && { label: t('Email the keys again'), icon: IconMail, onSelect: () => change('resend') }],
+      [
+        live && {
+          label: t('Email the keys again'),
+          icon: IconMail,
+          onSelect: () => change('resend'),
+        },
+      ],
       [live && { label: t('Revoke'), icon: IconBan, onSelect: () => open('revoke') }],
     ]
   }

@@ -57,10 +57,7 @@ test('empty fields and rows are left out or mean no limit', () => {
 test('a bundle has the licenses and updates of its products', () => {
   const form = readFields({ ...formatFields(PRODUCT), bundle: ['lite', 'tool'] })
   assert.deepEqual(form.bundle, ['lite', 'tool'])
-  assert.deepEqual(
-    [form.updates_months, form.renewal_price, form.upgrade_from],
-    [null, null, {}],
-  )
+  assert.deepEqual([form.updates_months, form.renewal_price, form.upgrade_from], [null, null, {}])
 })
 
 test('a tier is suggested from the name', () => {

@@ -127,7 +127,11 @@ export function readFields(fields: ProductFields): ChangeProductRequest {
     images: readLines(fields.images),
     tax_code: fields.taxCode.trim() || null,
     // The licenses and updates of a bundle are those of its products.
-    ...(fields.bundle.length > 0 && { updates_months: null, renewal_price: null, upgrade_from: {} }),
+    ...(fields.bundle.length > 0 && {
+      updates_months: null,
+      renewal_price: null,
+      upgrade_from: {},
+    }),
   }
 }
 
