@@ -73,6 +73,8 @@ async function walkCustomer(
 ): Promise<void> {
   const { page, keyboard, end } = await signIn(t, walks, email, viewport)
   await page.locator('textarea:focus').waitFor()
+  await pickModel(page, keyboard)
+  await keyboard.reach(page.getByRole('textbox', { name: 'Message' }), 'Shift+Tab')
   await page.keyboard.type(question)
   await page.keyboard.press('Enter')
   await page.getByRole('button', { name: 'Answer again' }).waitFor()
@@ -98,6 +100,22 @@ async function walkCustomer(
   await keyboard.go('Plan', 'Billing')
   await inspect(page, 'the plan')
   await end()
+}
+
+/** Finds the first model by its name and chooses it. */
+async function pickModel(page: Page, keyboard: Keyboard): Promise<void> {
+  const button = page.getByRole('button', { name: /^Model: / })
+  const models = page.getByRole('dialog', { name: 'Model' })
+  await keyboard.open(button, models)
+  const name = (await models.getByRole('option').first().innerText()).split('\n')[0] ?? ''
+  await page.keyboard.type(name)
+  await inspect(page, 'the list of models')
+  await page.keyboard.press('Enter')
+  await models.waitFor({ state: 'hidden' })
+  await page
+    .getByRole('button', { name: `Model: ${name}` })
+    .and(page.locator(':focus'))
+    .waitFor()
 }
 
 async function walkDeveloper(
@@ -159,6 +177,7 @@ async function walkFounder(
   await page.getByText('1 customer', { exact: true }).waitFor()
   await keyboard.press(page.getByRole('link', { name: customer }))
   await page.getByRole('heading', { level: 1, name: customer }).waitFor()
+  await changePlan(page, keyboard)
   const refund = page.getByRole('dialog', { name: 'Refund' })
   await keyboard.open(page.getByRole('button', { name: /^Refund \$/ }).first(), refund)
   await inspect(page, 'a refund')
@@ -172,6 +191,18 @@ async function walkFounder(
   await switchModel(page, keyboard)
   await publishProduct(page, keyboard)
   await end()
+}
+
+/** Charges the customer for the last plan of the list, after its costs are shown. */
+async function changePlan(page: Page, keyboard: Keyboard): Promise<void> {
+  const dialog = page.getByRole('dialog', { name: 'Change plan' })
+  await keyboard.open(page.getByRole('button', { name: 'Change plan' }), dialog)
+  await keyboard.press(dialog.getByRole('combobox', { name: 'New plan' }), { key: 'End' })
+  await dialog.getByText('Due now', { exact: true }).waitFor()
+  await inspect(page, 'the costs of a plan change')
+  await keyboard.press(dialog.getByRole('button', { name: /^(Charge \$.*|Change plan)$/ }))
+  await dialog.waitFor({ state: 'detached' })
+  await page.getByText('Plan changed by a superuser').first().waitFor()
 }
 
 /** Switches off the first model, after its effect is shown, and on again. */

@@ -6,7 +6,6 @@ import { DAY_MS, plus } from '#platform/clock.ts'
 import { testApp } from '#testing/app.ts'
 import {
   assertAccessible,
-  assertContrast,
   assertScrollable,
   ON_SQLITE_ONLY,
   openBrowser,
@@ -201,7 +200,7 @@ async function inspect(page: Page, address: string): Promise<void> {
   await page.getByRole('heading', { level: 1 }).waitFor({ state: 'attached' })
   await assertAccessible(page, address)
   await page.emulateMedia({ colorScheme: 'dark' })
-  await settled(() => assertContrast(page, `${address} in the dark`))
+  await settled(() => assertAccessible(page, `${address} in the dark`))
   await page.setViewportSize(PHONE)
   await assertNotWider(page, address)
   await assertScrollable(page, `${address} on a phone`)

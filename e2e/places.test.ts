@@ -60,9 +60,10 @@ test('Build is missing when no plan sells it', async (t) => {
   assert.deepEqual(errors, [])
 })
 
-test('a plan with documents and without conversations opens on the library', async (t) => {
+test('a plan with documents and without conversations searches on Home', async (t) => {
   const app = await testApp(t, { userApp: true })
   const nora = await app.as('nora')
+  await uploadDocument(nora, 'lease.md', '# Lease\n\nThe deposit is 3,450 euros.\n', '/api/library')
   const { page, errors } = await visit(await openBrowser(t))
   await signInByForm(page, app.url, nora.email)
   await page.route('**/api/auth/me', async (route) => {
@@ -71,10 +72,26 @@ test('a plan with documents and without conversations opens on the library', asy
     await route.fulfill({ response: reply, json })
   })
   await page.goto(`${app.url}/home`)
-  await page.waitForURL('**/library')
-  await menuOf(page).getByRole('link', { name: 'Library' }).waitFor()
+  await page.getByText('It does not include written answers. See plans').waitFor()
+  await page
+    .getByRole('region', { name: 'Files' })
+    .getByRole('link', { name: 'lease.md' })
+    .waitFor()
+  await assertAccessible(page, 'Home without conversations')
+  const field = page.getByRole('searchbox', { name: 'Search your files' })
+  await field.fill('deposit')
+  await field.press('Enter')
+  await page.waitForURL('**/home?q=deposit')
+  await page.getByRole('main').locator('mark', { hasText: 'deposit' }).waitFor()
+  await assertAccessible(page, 'passages on Home')
+
+  await menuOf(page).getByRole('link', { name: 'Search your files' }).click()
+  await page.waitForURL('**/home')
+  assert.equal(await field.inputValue(), '')
   assert.equal(await menuOf(page).getByRole('link', { name: 'New conversation' }).count(), 0)
   assert.equal(await page.getByRole('region', { name: 'Conversations' }).count(), 0)
+  await menuOf(page).getByRole('link', { name: 'Library' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Library' }).waitFor()
   assert.deepEqual(errors, [])
 })
 

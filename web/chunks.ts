@@ -24,7 +24,7 @@ const SHELL = [
   'web/src/conversations/(?:sidebar/(?!local)|parts/(?!pick)|queries|api|local/conversation-list)',
   'web/src/usage/(?:usage-query|renewal|describe-renewal|days)\\.tsx?',
   'web/src/components/(?:page|toasts)\\.tsx?',
-  'web/src/overview/(?:panel|row|failures|queries|overview-page\\.module)',
+  'web/src/overview/(?:panel|row|failures|queries|recent-files|overview-page\\.module)',
   'web/src/library/files-query',
 ]
 
@@ -66,6 +66,7 @@ const PARTS = [
     'VisuallyHidden',
   ),
   'web/src/components/(?:choice|copy|form-problem|links|plan-badge|scroll-x|stat)\\.tsx?',
+  'web/src/documents/table-text',
 ]
 
 const FORMS = [
@@ -121,6 +122,12 @@ const CALLS = ['web/src/usage/group-name', 'web/src/calls/outcome-badge']
 /** Answers and code, apart from maths and colors, which load on demand. */
 const MARKDOWN = ['web/src/markdown/(?:markdown|code-block|render|lexer|block-reader)\\.']
 
+/** Search in files, on Home and in the library. */
+const SEARCH = [
+  'web/src/library/(?:library-search|search-(?:hints|home))',
+  'web/src/documents/passage\\.',
+]
+
 export const CHUNKS = [
   { name: 'core', test: matchAny(CORE), priority: 6 },
   { name: 'shell', test: matchAny(SHELL), priority: 5 },
@@ -132,6 +139,7 @@ export const CHUNKS = [
   { name: 'desk', test: matchAny(DESK), priority: 1 },
   { name: 'calls', test: matchAny(CALLS), priority: 1 },
   { name: 'markdown', test: matchAny(MARKDOWN), priority: 1 },
+  { name: 'search', test: matchAny(SEARCH), priority: 1 },
   { name: 'sign-in', test: matchAny(SIGN_IN), priority: 1 },
   { name: 'icons', test: /[\\/]@tabler[\\/]/, minShareCount: 2 },
 ]

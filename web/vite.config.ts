@@ -34,12 +34,12 @@ const proxiedPaths = [
   '/.well-known',
 ]
 
-/** Pages of operators. Their addresses name no files to load early, because that list is in the first file of every page. */
-const RUN_PAGES =
-  /\/(?:brand|customer|discount|dispute|inbox|message|model|money|new-product|order|product|release|run|service-pages|setup|shop|time-machine|today)[a-z-]*-[\w-]{8}\.js$/
+/** Pages of operators and developers. Their addresses name no files to load early, because that list is in the first file of every page. */
+const RARE_PAGES =
+  /\/(?:account-view|api-keys|brand|build-page|calls|customer|discount|dispute|inbox|message|model|money|new-product|order|playground|product|release|run|service-pages|setup|shop|time-machine|today|usage-page)[a-z-]*-[\w-]{8}\.js$/
 
 const listPreloads = (page: string, files: string[]) =>
-  RUN_PAGES.test(`/${page}`) ? files.filter((file) => file.endsWith('.css')) : files
+  RARE_PAGES.test(`/${page}`) ? files.filter((file) => file.endsWith('.css')) : files
 
 export default defineConfig(({ command }) => {
   // Always build for production, because React's development build is slow and the service may run with another NODE_ENV.

@@ -190,10 +190,12 @@ const appPages = [
       temporary?: true | undefined
       document?: string | undefined
       collection?: string | undefined
+      q?: string | undefined
     } => ({
       temporary: parseTrue(search.temporary),
       document: parseText(search.document),
       collection: parseText(search.collection),
+      q: parseText(search.q),
     }),
     component: lazyPage(() => import('./conversations/pages/home-page.tsx'), 'HomePage'),
   }),

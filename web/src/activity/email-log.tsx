@@ -88,7 +88,8 @@ function EmailTable({ emails }: { emails: readonly LoggedEmail[] }) {
       <Table highlightOnHover>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>{t('Email')}</Table.Th>
+            {/* The words of a mail server would otherwise take the whole width. */}
+            <Table.Th w="45%">{t('Email')}</Table.Th>
             <Table.Th visibleFrom="sm">{t('When')}</Table.Th>
             <Table.Th>{t('State')}</Table.Th>
           </Table.Tr>

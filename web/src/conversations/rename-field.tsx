@@ -1,6 +1,6 @@
 import { type KeyboardEvent, useRef, useState } from 'react'
 import { t } from '../language/text.ts'
-import classes from './thread-header.module.css'
+import classes from './rename-field.module.css'
 
 type RenameFieldProps = { title: string; onSave: (title: string) => void; onCancel: () => void }
 
@@ -23,7 +23,7 @@ export function RenameField({ title, onSave, onCancel }: RenameFieldProps) {
   }
   return (
     <input
-      className={classes.rename}
+      className={classes.field}
       aria-label={t('Title')}
       // biome-ignore lint/a11y/noAutofocus: the reader has just chosen to rename.
       autoFocus

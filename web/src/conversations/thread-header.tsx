@@ -4,8 +4,8 @@ import type { Conversation } from '../api/types.ts'
 import { useTitle } from '../components/title.ts'
 import { t } from '../language/text.ts'
 import { ConversationMenu, changeConversation } from './conversation-menu.tsx'
+import { RenameField } from './lazy-rename-field.ts'
 import { IconButton } from './parts/icon-button.tsx'
-import { RenameField } from './rename-field.tsx'
 import classes from './thread-header.module.css'
 
 const ShareDialog = lazy(() =>
@@ -25,21 +25,26 @@ export function ThreadHeader({ conversation }: { conversation: Conversation }) {
   const [isRenaming, setIsRenaming] = useState(false)
   const [dialog, setDialog] = useState<'share' | 'instructions' | null>(null)
   useTitle(title)
+  const heading = (
+    <h1 className={classes.title} dir="auto">
+      {title}
+    </h1>
+  )
   return (
     <header className={classes.head}>
       {isRenaming ? (
-        <RenameField
-          title={title}
-          onSave={(next) => {
-            setIsRenaming(false)
-            if (next !== title) void changeConversation(id, { title: next })
-          }}
-          onCancel={() => setIsRenaming(false)}
-        />
+        <Suspense fallback={heading}>
+          <RenameField
+            title={title}
+            onSave={(next) => {
+              setIsRenaming(false)
+              if (next !== title) void changeConversation(id, { title: next })
+            }}
+            onCancel={() => setIsRenaming(false)}
+          />
+        </Suspense>
       ) : (
-        <h1 className={classes.title} dir="auto">
-          {title}
-        </h1>
+        heading
       )}
       <IconButton
         label={t('Share')}

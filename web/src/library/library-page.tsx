@@ -33,6 +33,7 @@ export function LibraryPage() {
 
 function Library() {
   const { collection: opened, q } = route.useSearch()
+  const navigate = route.useNavigate()
   const { data: collections = [] } = useQuery(collectionsQuery)
   const collection = collections.find(({ id }) => id === opened)
   const uploads = useUploads()
@@ -85,7 +86,12 @@ function Library() {
         <div className={classes.columns}>
           <CollectionList collections={collections} opened={opened} />
           <div className={classes.files}>
-            <LibrarySearch />
+            <LibrarySearch
+              q={q}
+              onSearch={(q) =>
+                void navigate({ search: (search) => ({ ...search, q }), resetScroll: false })
+              }
+            />
             {q === undefined && (
               <>
                 <UploadList uploads={uploads} />

@@ -1,8 +1,7 @@
 import { Button, Skeleton, Stack, Text } from '@mantine/core'
 import { IconSearch, IconSearchOff } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useEffect, useState } from 'react'
 import { api } from '../api/client.ts'
 import { readinessQuery } from '../api/readiness.ts'
 import { Loaded } from '../components/loaded.tsx'
@@ -12,16 +11,16 @@ import { t } from '../language/text.ts'
 import classes from './library-search.module.css'
 import { getSearchHints, MIN_SCORE } from './search-hints.ts'
 
-const route = getRouteApi('/app/library')
+type LibrarySearchProps = {
+  /** The query in the address, so that searches can be bookmarked and shared. */
+  q: string | undefined
+  onSearch: (q: string | undefined) => void
+}
 
-/**
- * Search in the user's files. The address holds the query, so that searches can be bookmarked
- * and shared.
- */
-export function LibrarySearch() {
-  const { q } = route.useSearch()
-  const navigate = useNavigate()
-  const [query, setQuery] = useState(q ?? '')
+/** Search in the user's files. */
+export function LibrarySearch({ q, onSearch }: LibrarySearchProps) {
+  const [query, setQuery] = useState('')
+  useEffect(() => setQuery(q ?? ''), [q])
   const { data: readiness } = useQuery(readinessQuery)
   const hints = getSearchHints(readiness?.embedder)
   const found = useQuery({
@@ -37,12 +36,7 @@ export function LibrarySearch() {
 
   const search = (event: FormEvent) => {
     event.preventDefault()
-    const trimmed = query.trim()
-    void navigate({
-      to: '/library',
-      search: (search) => ({ ...search, q: trimmed || undefined }),
-      resetScroll: false,
-    })
+    onSearch(query.trim() || undefined)
   }
 
   return (

@@ -10,6 +10,7 @@ import {
   formatCallCost,
   formatCount,
   formatExactTime,
+  formatTime,
   plural,
 } from '../components/format.ts'
 import { TextLink } from '../components/links.tsx'
@@ -111,7 +112,7 @@ function CallRow({ call }: { call: AdminCall }) {
           <Text c="dimmed" size="sm">
             {formatExactTime(call.at)}
           </Text>
-          <Text component="div" hiddenFrom="sm">
+          <Text component="div" size="sm" hiddenFrom="sm">
             <Outcome call={call} />
           </Text>
         </Group>
@@ -211,11 +212,11 @@ function DocumentTable({ documents }: { documents: AdminDocument[] }) {
               <Table.Td>
                 <Customer row={document} />
                 <Text c="dimmed" size="sm" hiddenFrom="sm">
-                  {formatExactTime(document.at)}
+                  {formatTime(document.at)}
                 </Text>
               </Table.Td>
               <Table.Td visibleFrom="sm" className={tableClasses.whole}>
-                {formatExactTime(document.at)}
+                {formatTime(document.at)}
               </Table.Td>
               <Table.Td visibleFrom="md">
                 <Badge color="gray">

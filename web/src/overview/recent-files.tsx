@@ -20,10 +20,7 @@ export function RecentFiles() {
       {recent.isError ? (
         <Failure problem={recent.error} retry={() => void recent.refetch()} />
       ) : (
-        <Rows
-          rows={recent.data?.files}
-          none={t('No files yet. Upload one, and answers show the sentence they stand on.')}
-        >
+        <Rows rows={recent.data?.files} none={t('No files yet. Upload one to search it.')}>
           {({ id, source, created_at }) => (
             <li key={id}>
               <Link to="/library/$id" params={{ id }} className={classes.row}>

@@ -35,6 +35,12 @@ export const WORK: readonly NavItem[] = [
   { to: '/library', label: t('Library'), icon: IconFiles },
 ]
 
+/** Instead of `WORK`, for plans without conversations. */
+export const SEARCH: readonly NavItem[] = [
+  { to: '/home', label: t('Search your files'), icon: IconHome, about: t('Passages in them') },
+  { to: '/library', label: t('Library'), icon: IconFiles },
+]
+
 /** Below the conversations. */
 export const OWN: readonly NavItem[] = [
   { to: '/dashboard', label: t('Overview'), icon: IconGauge },

@@ -18,7 +18,7 @@ import { useSignOut } from '../session/sign-out.ts'
 import { canConverse, UserContext } from '../session/user.ts'
 import { MenuItems } from './menu-items.tsx'
 import { useMenuState } from './menu-state.ts'
-import { findPlace, OWN, type PlaceName, WORK } from './navigation.ts'
+import { findPlace, OWN, type PlaceName, SEARCH, WORK } from './navigation.ts'
 import { onKeysOpen, openPalette } from './palette-events.ts'
 import { PlaceSwitch } from './place-switch.tsx'
 import { useShortcuts } from './shortcuts.ts'
@@ -143,10 +143,7 @@ function PlaceMenu({ place, user, onSelect }: PlaceMenuProps) {
   const isWithoutConversations = user !== undefined && !canConverse(user)
   return (
     <>
-      <MenuItems
-        items={isWithoutConversations ? WORK.filter(({ to }) => to !== '/home') : WORK}
-        onSelect={onSelect}
-      />
+      <MenuItems items={isWithoutConversations ? SEARCH : WORK} onSelect={onSelect} />
       {user && !isWithoutConversations && (
         <UserContext value={user}>
           <div className={classes.conversations}>

@@ -1,7 +1,7 @@
 import { IconGhost2 } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi, Navigate, useNavigate } from '@tanstack/react-router'
-import { type ReactElement, useEffect, useMemo, useState } from 'react'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { lazy, type ReactElement, Suspense, useEffect, useMemo, useState } from 'react'
 import { api } from '../../api/client.ts'
 import { newId } from '../../components/new-id.ts'
 import { t } from '../../language/text.ts'
@@ -21,12 +21,20 @@ import { askStored } from '../use-stored-thread.ts'
 import { Greeting, Welcome } from '../welcome/welcome.tsx'
 
 const route = getRouteApi('/app/home')
+const SearchHome = lazy(() =>
+  import('../../library/search-home.tsx').then(({ SearchHome }) => ({ default: SearchHome })),
+)
 
 /** A new conversation. It gets its address with its first question. */
 export function HomePage(): ReactElement {
   const { temporary, document, collection } = route.useSearch()
   const user = useUser()
-  if (!canConverse(user)) return <Navigate to="/library" replace />
+  if (!canConverse(user))
+    return (
+      <Suspense>
+        <SearchHome />
+      </Suspense>
+    )
   // Without a key, a new temporary conversation would show the last one.
   if (temporary) return <TemporaryConversation key="temporary" />
   return (

@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { Suspense, useState } from 'react'
 import { t } from '../../language/text.ts'
 import type { ListedConversation } from '../api.ts'
 import { ConversationMenu, changeConversation } from '../conversation-menu.tsx'
-import { RenameField } from '../rename-field.tsx'
+import { RenameField } from '../lazy-rename-field.ts'
 import classes from './sidebar.module.css'
 
 export function StoredRow({ conversation }: { conversation: ListedConversation }) {
@@ -12,14 +12,16 @@ export function StoredRow({ conversation }: { conversation: ListedConversation }
   if (isRenaming) {
     return (
       <li className={classes.row}>
-        <RenameField
-          title={title}
-          onSave={(next) => {
-            setIsRenaming(false)
-            if (next !== title) void changeConversation(id, { title: next })
-          }}
-          onCancel={() => setIsRenaming(false)}
-        />
+        <Suspense fallback={<RowLink id={id} title={title} isRunning={is_running} />}>
+          <RenameField
+            title={title}
+            onSave={(next) => {
+              setIsRenaming(false)
+              if (next !== title) void changeConversation(id, { title: next })
+            }}
+            onCancel={() => setIsRenaming(false)}
+          />
+        </Suspense>
       </li>
     )
   }

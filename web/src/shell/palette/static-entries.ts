@@ -19,8 +19,9 @@ import { readinessQuery } from '../../api/readiness.ts'
 import type { User } from '../../api/types.ts'
 import { t } from '../../language/text.ts'
 import { useSignOut } from '../../session/sign-out.ts'
+import { canConverse } from '../../session/user.ts'
 import { BUILD } from '../build-pages.ts'
-import { type NavItem, OWN, type PlaceName, WORK } from '../navigation.ts'
+import { type NavItem, OWN, type PlaceName, SEARCH, WORK } from '../navigation.ts'
 import { openKeys } from '../palette-events.ts'
 import { RUN, RUN_PARTS, TIME_MACHINE } from '../run-pages.ts'
 import { usePlaces } from '../use-places.ts'
@@ -34,20 +35,15 @@ export function useStaticEntries(user: User | undefined, isSignedIn: boolean): E
   const { data: readiness } = useQuery(readinessQuery)
   const isSandboxed = readiness?.billing === 'sandbox'
   if (!isSignedIn) return [...VISITOR, ...themes]
+  const isConversing = user === undefined || canConverse(user)
   const has = (place: PlaceName) => places.some(({ name }) => name === place)
   return [
-    ...listPages(t('Home'), [...WORK, ...OWN, ACCOUNT]),
+    ...listPages(t('Home'), [...(isConversing ? WORK : SEARCH), ...OWN, ACCOUNT]),
     ...(has('build') ? listPages(t('Build'), BUILD) : []),
     ...(has('run')
       ? listPages(t('Run'), [...RUN, ...RUN_PARTS, ...(isSandboxed ? [TIME_MACHINE] : [])])
       : []),
-    {
-      id: 'temporary',
-      group: t('Actions'),
-      label: t('New temporary conversation'),
-      icon: IconPencilPlus,
-      href: '/home?temporary=true',
-    },
+    ...(isConversing ? [TEMPORARY] : []),
     ...(has('run') ? [NEW_PRODUCT] : []),
     PRICING,
     ...themes,
@@ -100,6 +96,14 @@ const PRICING: Entry = {
   label: t('Plans and prices'),
   icon: IconReceipt,
   href: '/pricing',
+}
+
+const TEMPORARY: Entry = {
+  id: 'temporary',
+  group: t('Actions'),
+  label: t('New temporary conversation'),
+  icon: IconPencilPlus,
+  href: '/home?temporary=true',
 }
 
 const NEW_PRODUCT: Entry = {
