@@ -260,7 +260,7 @@ test('a wrong file stops the start with the field’s name', (t) => {
     ...[
       [
         { bundle: ['kit'] },
-        /products\[2\]\.bundle is wrong: got \["kit"\], expected 2 to 20 slugs/,
+        /products\[2\]\.bundle is wrong: got \["kit"\], expected the slugs of 2 to 20 products/,
       ],
       [{ bundle: Array.from({ length: 21 }, (_, at) => `a${at}`) }, /bundle is wrong: got/],
       [{ bundle: ['kit', 'kit'] }, /products\[2\]\.bundle is wrong: it has 'kit' twice/],

@@ -64,7 +64,7 @@ function readBundle(value: unknown, at: string): CatalogueProduct['bundle'] {
   const twice = slugs.find((slug, index) => slugs.indexOf(slug) !== index)
   if (twice !== undefined) throw new CatalogueError(`${at} is wrong: it has '${twice}' twice`)
   const isSize = slugs.length === 0 || (slugs.length >= 2 && slugs.length <= BUNDLE_MAX)
-  return isSize ? slugs : wrong(value, at, `2 to ${BUNDLE_MAX} slugs`)
+  return isSize ? slugs : wrong(value, at, `the slugs of 2 to ${BUNDLE_MAX} products`)
 }
 
 /** Nothing of a free product is sold; a bundle has no license that could be renewed or upgraded. */

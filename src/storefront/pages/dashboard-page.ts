@@ -65,11 +65,11 @@ function renderOrder(
 ): Html {
   const { purchase } = order
   if (!isBundle(purchase)) return productCard(productList, order, messages)
-  const members = all.filter(
-    (product) => isMember(product.purchase) && product.purchase.bundle_id === purchase.id,
-  )
+  const members = all
+    .filter((product) => isMember(product.purchase) && product.purchase.bundle_id === purchase.id)
+    .toSorted((a, b) => (a.purchase.tier < b.purchase.tier ? -1 : 1))
   return html`<section class="stack" aria-labelledby="purchase-${purchase.id}">
-${bundleCard(productList, order, members, messages)}
+${bundleCard(productList, order, messages)}
 ${members.map((product) => productCard(productList, product, messages))}
 </section>`
 }
@@ -77,7 +77,6 @@ ${members.map((product) => productCard(productList, product, messages))}
 function bundleCard(
   productList: ProductList,
   { purchase, hasInvoice, canWithdraw }: OwnedProduct,
-  members: readonly OwnedProduct[],
   messages: PageMessages,
 ): Html {
   const { purchases: text } = messages
@@ -87,7 +86,6 @@ ${cardHeader(productList, purchase, messages)}
 ${status === 'disputed' && html`<div class="notice warn"><p>${text.disputed}</p></div>`}
 ${isEnded(purchase) && html`<div class="notice bad"><p>${text.bundleEnded}</p></div>`}
 <p class="soft">${text.bundle}</p>
-<ul class="items">${members.map(({ purchase: member }) => html`<li><a href="#purchase-${member.id}">${productList.getName(member.tier)}</a></li>`)}</ul>
 ${hasInvoice && html`<p><a href="/api/purchases/${id}/invoice">${text.invoice}: ${text.viewInvoice}</a></p>`}
 ${withdrawalLines(purchase, canWithdraw, messages)}
 </article>`

@@ -47,9 +47,10 @@ function describeTerms(offers: Offer[], { pricing: text, locale }: PageMessages)
   ].join('')
 }
 
-/** Shows the products side by side. With three or more products, the middle one is recommended. */
+/** Shows the products side by side. Of three or more, bundles apart, the middle one is recommended. */
 export function tierCards(offers: Offer[], code: string | null, messages: PageMessages): Html {
-  const picked = offers.length > 2 ? offers[offers.length >> 1] : undefined
+  const tiers = offers.filter(({ members }) => members.length === 0)
+  const picked = tiers.length > 2 ? tiers[tiers.length >> 1] : undefined
   return html`<div class="tiers">${offers.map((offer) => tierCard(offer, { isPicked: offer === picked, code, messages }))}</div>`
 }
 
