@@ -183,7 +183,7 @@ test('proxies let through the longest body that the service accepts', () => {
   const numbers = [
     ['deploy/nginx.conf', /client_max_body_size (\d+)m;/],
     ['deploy/kubernetes/latchkey.yaml', /proxy-body-size: (\d+)m/],
-    ['deploy/Caddyfile', /hold \(up to (\d+) MB\)/],
+    ['deploy/Caddyfile', /limits hold: (\d+) MB/],
     ['docs/operations.md', /let\s+(\d+) MB of a request through/],
   ] as const
   for (const [file, pattern] of numbers) {
