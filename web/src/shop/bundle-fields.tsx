@@ -22,7 +22,7 @@ export function BundleFields({ bundle, others, error, onChange }: BundleFieldsPr
       {offered.map(({ tier, slug, name, price, currency }) => (
         <Checkbox
           key={tier}
-          label={`${name}, ${formatPrice(price, currency)}`}
+          label={t('{0} for {1}', name, formatPrice(price, currency))}
           checked={bundle.includes(slug)}
           onChange={(event) => {
             const rest = bundle.filter((one) => one !== slug)

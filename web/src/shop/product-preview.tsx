@@ -29,7 +29,7 @@ export function ProductPreview({ fields, others }: PreviewProps) {
             {members.map(({ tier, name: member, price, currency }) => (
               <li key={tier} dir="auto">
                 <IconCheck size={18} aria-hidden />
-                {member}, {formatPrice(price, currency)}
+                {t('{0} for {1}', member, formatPrice(price, currency))}
               </li>
             ))}
           </ul>
