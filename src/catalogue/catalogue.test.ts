@@ -78,6 +78,7 @@ test('the file of the documentation can be read, and holds every field of the fo
     terms: 'You may change and ship the code. You may not resell it.',
     changelog: 'Before 1.0 the kit was a private course.',
     free: null,
+    bundle: [],
     taxCode: 'txcd_10202000',
     updatesMonths: 12,
     renewalPrice: 49,
@@ -255,6 +256,49 @@ test('a wrong file stops the start with the field’s name', (t) => {
     [
       { products: [{ ...PRODUCT, upgrade_from: { old: 'half' } }] },
       /products\[0\]\.upgrade_from\.old is wrong: got "half"/,
+    ],
+    ...[
+      [
+        { bundle: ['kit'] },
+        /products\[2\]\.bundle is wrong: got \["kit"\], expected the slugs of 2 to 20 products/,
+      ],
+      [{ bundle: Array.from({ length: 21 }, (_, at) => `a${at}`) }, /bundle is wrong: got/],
+      [{ bundle: ['kit', 'kit'] }, /products\[2\]\.bundle is wrong: it has 'kit' twice/],
+      [{ bundle: ['kit', 'Tool'] }, /products\[2\]\.bundle\[1\] is wrong: got "Tool"/],
+      [{ bundle: ['kit', 'gone'] }, /products\[2\]\.bundle is wrong: 'gone' is not sold/],
+      [{ bundle: ['kit', 'all'] }, /products\[2\]\.bundle is wrong: 'all' is a bundle/],
+      [{ bundle: ['kit', 'gift'] }, /products\[2\]\.bundle is wrong: 'gift' is free/],
+      ...[{ renewal_price: 9 }, { upgrade_from: { kit: 5 } }, { updates_months: 12 }].map(
+        (terms) => [
+          { ...terms, bundle: ['kit', 'tool'] },
+          /products\[2\]\.bundle is wrong: a bundle/,
+        ],
+      ),
+      [
+        { price: 0, free: 'email', bundle: ['kit', 'tool'] },
+        /bundle is wrong: a bundle has no free/,
+      ],
+    ].map(([fields, message]): [object, RegExp] => [
+      {
+        products: [
+          { ...PRODUCT, tier: 'kit' },
+          { ...PRODUCT, tier: 'tool' },
+          { ...PRODUCT, tier: 'all', ...fields },
+          { ...PRODUCT, tier: 'gift', price: 0, free: 'email' },
+        ],
+      },
+      message as RegExp,
+    ]),
+    [
+      {
+        products: [
+          { ...PRODUCT, tier: 'kit' },
+          { ...PRODUCT, tier: 'tool', upgrade_from: { all: 5 } },
+          { ...PRODUCT, tier: 'lite' },
+          { ...PRODUCT, tier: 'all', bundle: ['kit', 'lite'] },
+        ],
+      },
+      /products\[1\]\.upgrade_from is wrong: 'all' is a bundle/,
     ],
     [
       { products: [{ ...PRODUCT, gallery: [{ url: 'https://example.com/a.png' }] }] },

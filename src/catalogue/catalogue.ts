@@ -116,6 +116,8 @@ export type CatalogueProduct = {
   currency: string
   /** Not null: the product is given away without the payment processor, once to each mailbox. */
   free: FreeKind | null
+  /** The slugs of the products that a bundle's buyer gets; empty: the product is no bundle. */
+  bundle: readonly string[]
   /** Markdown. */
   description: string
   /** The included plan, such as `Everything in Basic`. */
@@ -183,6 +185,7 @@ export function findPlanNames(
 
 export const PRODUCT_DEFAULTS = {
   free: null,
+  bundle: [],
   gallery: [],
   faq: [],
   comparison: {},

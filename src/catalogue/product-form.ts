@@ -19,7 +19,7 @@ import {
 } from './fields.ts'
 
 const PRODUCT_FIELDS = (
-  'tier name slug price currency free description includes images features tax_code ' +
+  'tier name slug price currency free bundle description includes images features tax_code ' +
   'gallery faq comparison terms changelog ' +
   'updates_months renewal_price upgrade_from activations_max activation_releases_per_month'
 ).split(' ')
@@ -30,20 +30,24 @@ export function readProduct(value: unknown, at: string): CatalogueProduct {
   const { includes = null, tax_code = null, renewal_price = null } = fields
   const currency = readCurrency(fields.currency, `${at}.currency`)
   const tier = readTier(fields.tier, `${at}.tier`)
-  return requireNoPrice(at, {
+  const bundle = readBundle(fields.bundle ?? [], `${at}.bundle`)
+  // The updates of a bundle are those of its products.
+  const terms = bundle.length === 0 ? fields : { updates_months: null, ...fields }
+  return requireTerms(at, {
     tier,
     name: readText(fields.name, `${at}.name`),
     slug: readSlug(fields.slug ?? tier.toLowerCase().replaceAll('_', '-'), `${at}.slug`),
     price: readPrice(fields.price, `${at}.price`, currency),
     currency,
     free: readFree(fields.free ?? null, `${at}.free`),
+    bundle,
     description: readString(fields.description ?? '', `${at}.description`),
     includes: includes === null ? null : readText(includes, `${at}.includes`),
     images: readList(fields.images ?? [], `${at}.images`, readImage),
     features: readList(fields.features ?? [], `${at}.features`, readText),
     ...readPage(fields, at),
     taxCode: tax_code === null ? null : readText(tax_code, `${at}.tax_code`),
-    ...readLicenseTerms(fields, at),
+    ...readLicenseTerms(terms, at),
     renewalPrice:
       renewal_price === null ? null : readPrice(renewal_price, `${at}.renewal_price`, currency),
     upgradeFrom: readUpgrades(fields.upgrade_from ?? {}, `${at}.upgrade_from`, { tier, currency }),
@@ -55,14 +59,29 @@ function readFree(value: unknown, at: string): CatalogueProduct['free'] {
   return FREE_KINDS.find((kind) => kind === value) ?? wrong(value, at, FREE_KINDS.join(' or '))
 }
 
-/** Nothing of a free product is sold. */
-function requireNoPrice(at: string, product: CatalogueProduct): CatalogueProduct {
-  const { free, price, renewalPrice, upgradeFrom } = product
-  const isPriced = price !== 0 || renewalPrice !== null || Object.keys(upgradeFrom).length > 0
-  if (free === null || !isPriced) return product
-  throw new CatalogueError(
-    `${at}.free is wrong: a free product has price 0, no renewal_price and no upgrade_from`,
-  )
+function readBundle(value: unknown, at: string): CatalogueProduct['bundle'] {
+  const slugs = readList(value, at, readSlug)
+  const twice = slugs.find((slug, index) => slugs.indexOf(slug) !== index)
+  if (twice !== undefined) throw new CatalogueError(`${at} is wrong: it has '${twice}' twice`)
+  const isSize = slugs.length === 0 || (slugs.length >= 2 && slugs.length <= BUNDLE_MAX)
+  return isSize ? slugs : wrong(value, at, `the slugs of 2 to ${BUNDLE_MAX} products`)
+}
+
+/** Nothing of a free product is sold; a bundle has no license that could be renewed or upgraded. */
+function requireTerms(at: string, product: CatalogueProduct): CatalogueProduct {
+  const { free, bundle, price, renewalPrice, updatesMonths, upgradeFrom } = product
+  const isReplaced = renewalPrice !== null || Object.keys(upgradeFrom).length > 0
+  if (free !== null && (price !== 0 || isReplaced)) {
+    throw new CatalogueError(
+      `${at}.free is wrong: a free product has price 0, no renewal_price and no upgrade_from`,
+    )
+  }
+  if (bundle.length > 0 && (free !== null || isReplaced || updatesMonths !== null)) {
+    throw new CatalogueError(
+      `${at}.bundle is wrong: a bundle has no free, renewal_price, updates_months or upgrade_from`,
+    )
+  }
+  return product
 }
 
 /** Reads the fields that only the product's page shows. */
@@ -135,6 +154,8 @@ function readUpgrades(
 }
 
 const UPDATES_MONTHS_MAX = 1200
+/** Each product of a bundle is an entry in the metadata of its payment, which has at most 50. */
+const BUNDLE_MAX = 20
 
 function readUpdatesMonths(value: unknown, at: string): number | null {
   const months = readLimit(value, at)
@@ -171,7 +192,36 @@ function readImage(value: unknown, at: string): string {
     : wrong(value, at, 'an address starting with https:// or http://')
 }
 
-export function checkSlugs(products: CatalogueProduct[]): CatalogueProduct[] {
+/** Checks what a product says about the others that are sold. @throws CatalogueError */
+export function checkReferences(
+  { bundle, upgradeFrom }: CatalogueProduct,
+  at: string,
+  sold: readonly CatalogueProduct[],
+): void {
+  for (const slug of bundle) {
+    const member = sold.find((product) => product.slug === slug)
+    const reason =
+      member === undefined
+        ? 'is not sold'
+        : member.free !== null
+          ? 'is free'
+          : member.bundle.length > 0 && 'is a bundle'
+    if (reason) throw new CatalogueError(`${at}.bundle is wrong: '${slug}' ${reason}`)
+  }
+  const from = sold.find(
+    ({ tier, bundle }) => bundle.length > 0 && Object.hasOwn(upgradeFrom, tier),
+  )
+  if (from) throw new CatalogueError(`${at}.upgrade_from is wrong: '${from.tier}' is a bundle`)
+}
+
+export function checkList(products: CatalogueProduct[]): CatalogueProduct[] {
+  products.forEach((product, index) => {
+    checkReferences(product, `products[${index}]`, products)
+  })
+  return checkSlugs(products)
+}
+
+function checkSlugs(products: CatalogueProduct[]): CatalogueProduct[] {
   products.forEach(({ slug }, index) => {
     if (products.findIndex((other) => other.slug === slug) === index) return
     throw new CatalogueError(`products[${index}].slug is wrong: there is another '${slug}'`)

@@ -22,7 +22,7 @@ import {
   wrong,
 } from './fields.ts'
 import { requireChargeable } from './minimum-charge.ts'
-import { checkSlugs, readProduct } from './product-form.ts'
+import { checkList, readProduct } from './product-form.ts'
 
 /** `prices`: null when they come from settings. */
 export type FilePlan = Omit<CataloguePlan, 'prices'> & { prices: CataloguePlan['prices'] | null }
@@ -52,7 +52,7 @@ export function parseCatalogue(text: string): Partial<CatalogueFile> {
     ...(products === undefined
       ? {}
       : {
-          products: checkSlugs(unlike(readList(products, 'products', readSoldProduct), 'products')),
+          products: checkList(unlike(readList(products, 'products', readSoldProduct), 'products')),
         }),
   }
 }

@@ -27,6 +27,7 @@ export const storefrontMigrations: Migration[] = [
         id {id} not null,
         chain_id {id} not null,
         from_id {id},
+        bundle_id {id},
         user_id {id},
         claimant_id {id},
         is_claimant_proven {boolean} not null,
@@ -59,6 +60,7 @@ export const storefrontMigrations: Migration[] = [
       create index purchases_by_time on purchases (created_at, id);
       create index purchases_by_id on purchases (id);
       create index purchases_by_claimant on purchases (claimant_id);
+      create index purchases_by_bundle on purchases (bundle_id);
       create index purchases_by_payment on purchases (payment_ref);
       create index purchases_by_checkout on purchases (checkout_session_id);
       create table store_checkouts (

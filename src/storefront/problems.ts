@@ -114,6 +114,16 @@ export const storefrontProblem = Problem.define({
     'A later purchase replaces this one; refund that one first',
     { advice: 'Its id is in `chain` of `GET /api/admin/purchases/{id}`.' },
   ],
+  purchase_in_bundle: [
+    409,
+    'The order of its bundle {id} decides about this one',
+    { advice: 'Send the request for that order.' },
+  ],
+  bundle_without_key: [
+    409,
+    'A bundle has no license key; its products have theirs',
+    { advice: '`GET /api/purchases` lists them with the same `bundle_id`.' },
+  ],
   purchase_not_restorable: [
     409,
     'Only a purchase that a superuser revoked can be restored',
@@ -175,6 +185,11 @@ export const storefrontProblem = Problem.define({
   product_not_found: [404, 'Product not found'],
   product_exists: [409, 'There is another product with the tier {tier}'],
   product_slug_taken: [409, 'The product {tier} has this slug'],
+  product_in_use: [
+    409,
+    'The product {tier} refers to this one',
+    { advice: 'Change `bundle` or `upgrade_from` of that product first.' },
+  ],
   product_changed: [
     409,
     'The product has changed since you opened it',

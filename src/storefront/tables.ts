@@ -43,6 +43,11 @@ type PurchasesTable = {
   chain_id: string
   /** The purchase that this one upgrades or renews. */
   from_id: string | null
+  /**
+   * The purchase of the bundle that paid for this one; a bundle's own purchase names itself. Null
+   * without a bundle.
+   */
+  bundle_id: string | null
   /** Null after the deletion of the account; the row stays for accounting. */
   user_id: string | null
   /**
@@ -58,7 +63,7 @@ type PurchasesTable = {
   tier: Tier
   /** Derived from the chain's payments and the three dates below. */
   status: PurchaseStatus
-  /** The payment intent, or the checkout session where the total was 0. */
+  /** The payment intent; the checkout session where the total was 0; a prefix of `isUnpaid`. */
   payment_ref: string
   checkout_session_id: string | null
   amount_cents: number

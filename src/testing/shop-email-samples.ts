@@ -83,11 +83,23 @@ export async function composeShopEmails(app: TestApp, locale: Locale): Promise<[
   const compose = purchaseEmails
   const emails: Record<string, Email[]> = {
     purchase: [
-      compose.purchaseEmail(deps, to, PURCHASE, { licenseKey, bill, claim: null }),
-      compose.purchaseEmail(deps, to, FREE, { licenseKey, bill: null, claim: null }),
+      compose.purchaseEmail(deps, to, PURCHASE, { licenseKey, members: [], bill, claim: null }),
+      compose.purchaseEmail(
+        deps,
+        to,
+        { ...PURCHASE, bundle_id: PURCHASE.id },
+        {
+          licenseKey,
+          members: [{ tier: 'basic', licenseKey }],
+          bill,
+          claim: null,
+        },
+      ),
+      compose.purchaseEmail(deps, to, FREE, { licenseKey, members: [], bill: null, claim: null }),
       ...(['account', 'purchase'] as const).map((claimable) =>
         compose.purchaseEmail(deps, to, UPGRADE, {
           licenseKey,
+          members: [],
           bill: { ...bill, name: 'Receipt' },
           claim: { url, claimable },
         }),

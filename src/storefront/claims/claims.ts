@@ -35,6 +35,7 @@ export async function findClaimable(
   purchase: PurchaseRow,
   user: User,
 ): Promise<Claimable | null> {
+  if (purchaseStore.isMember(purchase)) return null
   if (purchase.claimant_id === user.id) return 'purchase'
   return purchase.user_id === user.id && (await isUnclaimed(db, user)) ? 'account' : null
 }
@@ -166,10 +167,12 @@ async function givePurchase(
   const now = clock.now()
   const payment = await lockPayment(tx, found.payment_ref, now)
   // The lock makes a simultaneous refund visible.
-  for (const purchase of await purchaseStore.lockChain(tx, found)) {
-    await purchaseStore.giveToUser(tx, purchase, userId)
+  for (const part of [found, ...(await purchaseStore.listMembers(tx, found))]) {
+    for (const purchase of await purchaseStore.lockChain(tx, part)) {
+      await purchaseStore.giveToUser(tx, purchase, userId)
+    }
+    await activationStore.giveToUser(tx, part, userId)
   }
-  await activationStore.giveToUser(tx, found, userId)
   await updatePayment({ business }, tx, payment, { user_id: userId })
   await recordAudit(tx, {
     actorId: userId,

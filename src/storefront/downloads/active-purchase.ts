@@ -21,6 +21,7 @@ export async function requireActivePurchase(
 ): Promise<PurchaseRow> {
   const { db } = deps
   const found = id ? await purchaseStore.findOfUser(db, userId, id) : undefined
+  if (found && purchaseStore.isBundle(found)) throw storefrontProblem('product_files_missing')
   const purchase = id
     ? found && (await applyVersion(deps, found, version))
     : await findNewestPurchase(deps, userId, version)
@@ -42,7 +43,8 @@ async function findNewestPurchase(
   version: string | undefined,
 ): Promise<PurchaseRow | undefined> {
   const rows = await purchaseStore.listOfUser(deps.db, userId)
-  const purchases = await Promise.all(rows.map((row) => applyVersion(deps, row, version)))
+  const files = rows.filter((row) => !purchaseStore.isBundle(row))
+  const purchases = await Promise.all(files.map((row) => applyVersion(deps, row, version)))
   return purchases.find(({ status }) => status === 'completed') ?? purchases[0]
 }
 

@@ -32,20 +32,20 @@ export function listOfUser(db: Db, userId: string, purchaseId: string | undefine
     .execute()
 }
 
-/** Returns what was delivered of a purchase, newest first. */
-export function listOfPurchase(db: Db, userId: string, purchaseId: string, max: number) {
+/** Returns what was delivered of purchases, newest first. */
+export function listOfPurchases(db: Db, userId: string, purchaseIds: string[], max: number) {
   return db
     .selectFrom('downloads')
     .select(['id', 'version', 'ip_address', 'user_agent', 'country', 'downloaded_at'])
     .where('user_id', '=', userId)
-    .where('purchase_id', '=', purchaseId)
+    .where('purchase_id', 'in', purchaseIds)
     .orderBy('downloaded_at', 'desc')
     .orderBy('id', 'desc')
     .limit(max)
     .execute()
 }
 
-/** Returns the user's purchases whose delivery has begun. */
+/** Returns the user's purchases whose delivery has begun. That of a bundle begins with a product. */
 export async function listDelivered(db: Db, userId: string): Promise<Set<string>> {
   const rows = await db
     .selectFrom('downloads')
@@ -53,7 +53,15 @@ export async function listDelivered(db: Db, userId: string): Promise<Set<string>
     .distinct()
     .where('user_id', '=', userId)
     .execute()
-  return new Set(rows.map(({ purchase_id }) => purchase_id))
+  const ids = rows.map(({ purchase_id }) => purchase_id)
+  if (ids.length === 0) return new Set()
+  const members = await db
+    .selectFrom('purchases')
+    .select('bundle_id')
+    .where((e) => e.or([e('owner', '=', userId), e('claimant_id', '=', userId)]))
+    .where('id', 'in', ids)
+    .execute()
+  return new Set([...ids, ...members.flatMap(({ bundle_id }) => bundle_id ?? [])])
 }
 
 /**

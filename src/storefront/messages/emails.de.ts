@@ -14,6 +14,7 @@ export const de: ShopEmailMessages = {
     subject: `Ihre Lizenz für ${name}`,
     first: `Vielen Dank für den Kauf von ${name}. Ihr Lizenzschlüssel öffnet auch das heruntergeladene ZIP. Bewahren Sie diese E-Mail auf.`,
     free: `Hier ist Ihre Lizenz für ${name}. Ihr Lizenzschlüssel öffnet auch das heruntergeladene ZIP. Bewahren Sie diese E-Mail auf.`,
+    bundle: `Vielen Dank für den Kauf von ${name}. Jedes Produkt darin hat seinen eigenen Lizenzschlüssel, der auch sein ZIP öffnet. Bewahren Sie diese E-Mail auf.`,
     later: `Vielen Dank für Ihre Bestellung von ${name}. Ihr Lizenzschlüssel bleibt gleich und öffnet auch das heruntergeladene ZIP.`,
     licenseKey: 'Lizenzschlüssel',
     date: 'Datum',

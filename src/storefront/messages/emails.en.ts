@@ -15,6 +15,7 @@ export const en = {
     subject: `Your license for ${name}`,
     first: `Thank you for buying ${name}. Your license key also opens the downloaded ZIP. Keep this email.`,
     free: `Here is your license for ${name}. Your license key also opens the downloaded ZIP. Keep this email.`,
+    bundle: `Thank you for buying ${name}. Each of its products has its own license key, which also opens its ZIP. Keep this email.`,
     later: `Thank you for your order of ${name}. Your license key stays the same and also opens the downloaded ZIP.`,
     licenseKey: 'License key',
     date: 'Date',

@@ -33,6 +33,9 @@ export const de: PurchaseMessages = {
     usedUp: (max) =>
       html`Sie haben alle ${max} Downloads dieser Version verbraucht. Mit der nächsten Version bekommen Sie neue. Ihr Schlüssel bleibt gültig, und einen unterbrochenen Download können Sie 24 Stunden lang fortsetzen. Für weitere Downloads <a href="/pricing">kaufen Sie eine neue Lizenz</a> oder <a href="/contact">schreiben Sie uns</a>.`,
     ended: 'Dieser Kauf ist beendet. Schlüssel und Downloads funktionieren nicht mehr.',
+    bundle:
+      'Die Produkte dieses Pakets folgen, jedes mit eigenem Lizenzschlüssel und eigenen Downloads.',
+    bundleEnded: 'Dieser Kauf ist beendet, mit allen seinen Produkten.',
     upgraded: 'Ein späterer Kauf ersetzt diesen und hat seinen Lizenzschlüssel.',
 
     licenseKey: 'Lizenzschlüssel',

@@ -34,6 +34,8 @@ export const en = {
     usedUp: (max: number) =>
       html`You have used all ${max} downloads of this release. The next release gives you new ones. Your key stays valid, and you can resume an interrupted download for 24 hours. To download again, <a href="/pricing">buy a new license</a> or <a href="/contact">contact us</a>.`,
     ended: 'This purchase has ended. Its key and downloads no longer work.',
+    bundle: 'The products of this bundle follow, each with its own license key and downloads.',
+    bundleEnded: 'This purchase has ended, with all its products.',
     upgraded: 'A later purchase replaces this one and has its license key.',
 
     licenseKey: 'License key',

@@ -5,7 +5,15 @@
 import { findPayments, type PaymentRow } from '#billing/money/payments.ts'
 import type { Db } from '#platform/db/db.ts'
 import { endLicense } from '../licences/ending.ts'
-import { isCurrent, lockChain, type PurchaseRow, update } from '../purchases/store.ts'
+import {
+  findById,
+  isCurrent,
+  isMember,
+  listMembers,
+  lockChain,
+  type PurchaseRow,
+  update,
+} from '../purchases/store.ts'
 import type { PurchaseStatus } from '../tables.ts'
 
 /** The facts of a purchase that its status depends on. */
@@ -52,7 +60,7 @@ export type Settled = { row: PurchaseRow; before: PurchaseRow }
 
 /**
  * Derives and saves the statuses of a chain; returns the changed purchases. The lock orders
- * simultaneous changes of two payments of one chain.
+ * simultaneous changes of two payments of one chain. The products of a bundle follow.
  */
 export async function settleChain(
   tx: Db,
@@ -63,9 +71,8 @@ export async function settleChain(
     tx,
     rows.map(({ payment_ref }) => payment_ref),
   )
-  const statuses = deriveStatuses(
-    rows.map((row) => ({ ...row, payment: payments.get(row.payment_ref) })),
-  )
+  const links = rows.map((row) => ({ ...row, payment: payments.get(row.payment_ref) }))
+  const statuses = deriveStatuses(await applyBundle(tx, links))
   const changed: Settled[] = []
   for (const before of rows) {
     const row = { ...before, status: statuses.get(before.id) ?? before.status }
@@ -75,5 +82,24 @@ export async function settleChain(
   }
   const isLicensed = rows.some((row) => isCurrent({ status: statuses.get(row.id) ?? row.status }))
   if (changed.length > 0 && !isLicensed) await endLicense(tx, of)
+  for (const row of rows) {
+    for (const member of await listMembers(tx, row)) await settleChain(tx, member)
+  }
   return changed
+}
+
+type Link = PurchaseRow & ChainLink
+
+/** A chain that a bundle began depends on the payment and the dates of the bundle's purchase. */
+async function applyBundle(tx: Db, chain: readonly Link[]): Promise<readonly Link[]> {
+  const first = chain.find(isMember)
+  const bundle = first?.bundle_id ? await findById(tx, first.bundle_id) : undefined
+  if (!bundle) return chain
+  const payment = (await findPayments(tx, [bundle.payment_ref])).get(bundle.payment_ref)
+  const { withdrawn_at } = bundle
+  return chain.map((link) => ({
+    ...link,
+    ...(isMember(link) ? { payment, withdrawn_at } : {}),
+    revoked_at: link.revoked_at ?? bundle.revoked_at,
+  }))
 }

@@ -8,7 +8,14 @@ import { endActivation } from '../licences/activations.ts'
 import { storefrontProblem } from '../problems.ts'
 import type { Listed } from '../products/product-list.ts'
 import { CONFIRMATION_JOB, emailRevoked } from '../purchases/purchases.ts'
-import { findById, isEnded, lockChain, type PurchaseRow, update } from '../purchases/store.ts'
+import {
+  findById,
+  isEnded,
+  isMember,
+  lockChain,
+  type PurchaseRow,
+  update,
+} from '../purchases/store.ts'
 import { settleChain } from './chains.ts'
 
 export type ChangeDeps = Pick<Platform, 'config' | 'db' | 'clock' | 'jobs'> & Listed
@@ -31,6 +38,7 @@ export async function refundOrder(
 ): Promise<void> {
   const purchase = await findById(db, id)
   if (!purchase) throw storefrontProblem('purchase_not_found')
+  requireOrder(purchase)
   if (purchase.status === 'upgraded') throw storefrontProblem('purchase_upgraded')
   const refunded = await billing.refundPayment(purchase.payment_ref, amountCents)
   await transaction(db, (tx) =>
@@ -85,6 +93,7 @@ export function revokeOrder(
   reason: string,
 ): Promise<void> {
   return changeOrder(deps, request, 'purchase.revoked', async (tx, purchase) => {
+    requireOrder(purchase)
     if (isEnded(purchase)) throw storefrontProblem('purchase_ended')
     await update(tx, purchase, { revoked_at: deps.clock.now() })
     await emailRevoked(deps, tx, purchase, 'seller')
@@ -95,6 +104,7 @@ export function revokeOrder(
 /** Undoes `revokeOrder`. It cannot undo a refund, which the processor decides. */
 export function restoreOrder(deps: ChangeDeps, request: ChangeRequest): Promise<void> {
   return changeOrder(deps, request, 'purchase.restored', async (tx, purchase) => {
+    requireOrder(purchase)
     if (purchase.revoked_at === null) throw storefrontProblem('purchase_not_restorable')
     await update(tx, purchase, { revoked_at: null })
     return { by: 'superuser', tier: purchase.tier }
@@ -123,6 +133,12 @@ export function releaseOrderMachine(
     if (!(await endActivation(tx, purchase, activationId)))
       throw storefrontProblem('activation_not_found')
   })
+}
+
+/** @throws Problem 409 for a product of a bundle, which begins and ends with the bundle's order */
+function requireOrder(purchase: PurchaseRow): void {
+  if (isMember(purchase))
+    throw storefrontProblem('purchase_in_bundle', { id: purchase.bundle_id ?? '' })
 }
 
 /** Changes a locked purchase, derives the statuses of its chain, and logs the change. */

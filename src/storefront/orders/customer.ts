@@ -8,6 +8,7 @@ import {
   findByLicenseHash,
   findByPayment,
   findByPayments,
+  isOrder,
   type PurchaseRow,
 } from '../purchases/store.ts'
 import type { OrderDeps } from './orders.ts'
@@ -37,6 +38,7 @@ export function listEarlierPurchases(
     .selectFrom('purchases')
     .select(['id', 'tier', 'status', 'amount_cents', 'currency', 'created_at', 'from_id'])
     .where((e) => e.or([e('owner', '=', userId), e('claimant_id', '=', userId)]))
+    .where(isOrder)
     .where('created_at', '<', before)
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')

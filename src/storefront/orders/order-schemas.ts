@@ -24,6 +24,11 @@ export const OrderView = Type.Object(
     fee_currency: Nullable(Type.String()),
     payment_ref: Type.String({ description: 'The payment’s id at the processor' }),
     from_id: Nullable(Type.String({ description: 'The purchase that this one replaces' })),
+    bundle_id: Nullable(
+      Type.String({
+        description: 'The order of the bundle that paid for it; a bundle’s own is its `id`',
+      }),
+    ),
     download_count: Type.Integer(),
     max_downloads: Type.Integer(),
     activations_limit: Nullable(Type.Integer({ description: 'Null: the limit of the product' })),
@@ -49,7 +54,22 @@ const Money = Type.Object(
 export const OrderDetail = Type.Object(
   {
     ...OrderView.properties,
-    license_key_masked: Type.String(),
+    license_key_masked: Nullable(Type.String({ description: 'Null for a bundle' })),
+    members: Type.Array(
+      Type.Object(
+        {
+          id: Type.String(),
+          tier: Type.String(),
+          status: PurchaseStatusName,
+          license_key_masked: Type.String(),
+        },
+        { title: 'OrderMember' },
+      ),
+      {
+        description:
+          'The products of a bundle, each with its own license; their `id` works like an order’s',
+      },
+    ),
     waiver: Nullable(
       Type.Object(
         { version: Type.String(), at: Instant },

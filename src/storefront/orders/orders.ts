@@ -15,12 +15,19 @@ import {
   type PageOf,
 } from '#platform/http/keyset.ts'
 import type { Platform } from '#platform/platform.ts'
-import { listOfPurchase } from '../downloads/store.ts'
+import { listOfPurchases } from '../downloads/store.ts'
 import { listActive } from '../licences/store.ts'
 import { storefrontProblem } from '../problems.ts'
 import { hashLicenseKey, maskLicenseKey, parseLicenseKey } from '../purchases/license-key.ts'
 import { openLicenseKey } from '../purchases/purchases.ts'
-import { findById, listChain, type PurchaseRow } from '../purchases/store.ts'
+import {
+  findById,
+  isBundle,
+  isOrder,
+  listChain,
+  listMembers,
+  type PurchaseRow,
+} from '../purchases/store.ts'
 import type { PurchaseStatus } from '../tables.ts'
 import type { OrderDetail, OrderView } from './order-schemas.ts'
 
@@ -70,19 +77,27 @@ export async function* readOrders(
 export async function readOrder({ db, secrets }: OrderDeps, id: string): Promise<OrderDetail> {
   const row = await findById(db, id)
   if (!row) throw storefrontProblem('purchase_not_found')
+  const members = await listMembers(db, row)
+  const parts = [row, ...members].map((part) => part.id)
   const [[view], chain, refunds, disputes, downloads, machines, changes] = await Promise.all([
     viewOrders(db, [row]),
     listChain(db, row).then((rows) => viewOrders(db, rows)),
     listRefunds(db, row.payment_ref),
     listDisputes(db, row.payment_ref),
-    listOfPurchase(db, findBuyerId(row), row.id, DOWNLOADS_MAX),
+    listOfPurchases(db, findBuyerId(row), parts, DOWNLOADS_MAX),
     listActive(db, row),
     listChanges(db, row.id),
   ])
   if (!view) throw storefrontProblem('purchase_not_found')
   return {
     ...view,
-    license_key_masked: maskLicenseKey(openLicenseKey(secrets, row)),
+    license_key_masked: isBundle(row) ? null : maskLicenseKey(openLicenseKey(secrets, row)),
+    members: members.map((member) => ({
+      id: member.id,
+      tier: member.tier,
+      status: member.status,
+      license_key_masked: maskLicenseKey(openLicenseKey(secrets, member)),
+    })),
     waiver: row.waiver_json,
     withdrawn_at: row.withdrawn_at,
     revoked_at: row.revoked_at,
@@ -114,7 +129,10 @@ async function listChanges(db: Db, id: string) {
 
 type Found = SelectQueryBuilder<Tables, 'purchases', object>
 
-/** Finds by an id, a payment, a license key, or the buyer's address or name. */
+/**
+ * Finds by an id, a payment, a license key, or the buyer's address or name. An id or a key of a
+ * product in a bundle leads to the bundle's order.
+ */
 async function selectOrders(
   { db, secrets }: OrderDeps,
   { q = '', status, product }: OrderFilter,
@@ -128,16 +146,24 @@ async function selectOrders(
       : (await findUsers(db, text, { page: 1, limit: SEARCHED_USERS })).users
   return db
     .selectFrom('purchases')
+    .where(isOrder)
     .$if(status !== undefined, (query) => query.where('status', '=', status ?? 'completed'))
     .$if(product !== undefined, (query) => query.where('tier', '=', product ?? ''))
     .$if(key !== null, (query) =>
-      query.where('license_hash', '=', hashLicenseKey(secrets, key ?? '')),
+      query.where((e) => {
+        const hash = hashLicenseKey(secrets, key ?? '')
+        return e.or([
+          e('license_hash', '=', hash),
+          e('id', 'in', selectBundles(db).where('license_hash', '=', hash)),
+        ])
+      }),
     )
     .$if(key === null && isReference, (query) =>
       query.where((e) =>
         UUID.test(text)
           ? e.or([
               e('id', '=', text.toLowerCase()),
+              e('id', 'in', selectBundles(db).where('id', '=', text.toLowerCase())),
               e('chain_id', '=', text.toLowerCase()),
               e('user_id', '=', text.toLowerCase()),
               e('claimant_id', '=', text.toLowerCase()),
@@ -152,6 +178,8 @@ async function selectOrders(
       }),
     )
 }
+
+const selectBundles = (db: Db) => db.selectFrom('purchases').select('bundle_id')
 
 function readPage(
   found: Found,
@@ -197,6 +225,7 @@ async function viewOrders(db: Db, rows: readonly PurchaseRow[]): Promise<OrderVi
       fee_currency: payment?.fee_currency ?? null,
       payment_ref: row.payment_ref,
       from_id: row.from_id,
+      bundle_id: row.bundle_id,
       download_count: row.download_count,
       max_downloads: row.max_downloads,
       activations_limit: row.activations_limit,

@@ -62,6 +62,8 @@ export async function quoteUpgrade(
 ): Promise<Quote | null> {
   const price = product.upgradeFrom[from.tier]
   if (price === undefined || !isReplaceable(product, from)) return null
+  // Nothing was paid for the product alone, so neither a difference nor a fixed price is fair.
+  if ((await listChain(db, from)).some(({ bundle_id }) => bundle_id !== null)) return null
   const priceCents = inMinorUnits(product.price, product.currency)
   const cents =
     price === 'difference'

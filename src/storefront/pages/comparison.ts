@@ -10,10 +10,14 @@ type Row = { name: string; cells: Cell[] }
 
 /** Returns nothing to show when a single product is sold, or none has a row. */
 export function comparisonTable(
-  products: readonly CatalogueProduct[],
+  all: readonly CatalogueProduct[],
   { current, code }: { current: Tier | null; code: string | null },
   messages: PageMessages,
 ): Html | false {
+  // A bundle without rows of its own has nothing to compare.
+  const products = all.filter(
+    ({ bundle, comparison }) => bundle.length === 0 || Object.keys(comparison).length > 0,
+  )
   const rows = listRows(products)
   const text = messages.pricing
   if (products.length < 2 || rows.length === 0) return false

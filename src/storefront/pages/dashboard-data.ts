@@ -24,7 +24,7 @@ export type OwnedProduct = {
   releases: (Release & { isCovered: boolean; downloadsLeft: number })[]
   /** The exact prices of what it can become. */
   offers: Awaited<ReturnType<typeof listOffers>>
-  /** Null when no key or download works any more. */
+  /** Null for a bundle, and when no key or download works any more. */
   license: OwnedLicense | null
   hasInvoice: boolean
   canWithdraw: boolean
@@ -97,12 +97,15 @@ async function readProduct(
       downloadsLeft: countLeft(row, release.version),
     })),
     offers: await listOffers(deps, purchase, all),
-    license: purchaseStore.isCurrent(purchase) ? await readLicense(deps, purchase) : null,
+    license: isLicensed(purchase) ? await readLicense(deps, purchase) : null,
     hasInvoice: purchase.amount_cents > 0,
     canWithdraw: findWithdrawalRight(row, { isDelivered, now: clock.now() }) === 'open',
     file: archive && { sizeBytes: archive.sizeBytes, sha256: checksum?.sha256 ?? null },
   }
 }
+
+const isLicensed = (purchase: PurchaseRow) =>
+  purchaseStore.isCurrent(purchase) && !purchaseStore.isBundle(purchase)
 
 async function readLicense(deps: Deps, { owner, id }: PurchaseRow): Promise<OwnedLicense> {
   const [machines, tokens] = await Promise.all([

@@ -3,7 +3,7 @@ import { formatMoney, inUnits } from '#platform/money.ts'
 import type { PageMessages } from '../messages/pages.ts'
 import type { CheckoutState } from '../payments/payments.ts'
 import type { ProductList } from '../products/product-list.ts'
-import { isCurrent, isEnded, type PurchaseRow } from '../purchases/store.ts'
+import { isBundle, isCurrent, isEnded, isMember, type PurchaseRow } from '../purchases/store.ts'
 import type { PurchaseStatus } from '../tables.ts'
 import type { Dashboard, OwnedProduct } from './dashboard-data.ts'
 import { licenseSections } from './dashboard-license.ts'
@@ -20,7 +20,7 @@ export function dashboardPage(
 <h1>${messages.purchases.title}</h1>
 ${notice && renderNotice(notice, messages)}
 ${waiting.map((purchase) => waitingCard(productList, purchase, messages))}
-${products.length === 0 ? waiting.length === 0 && emptyState(messages) : html`<div class="stack">${products.map((product) => productCard(productList, product, messages))}</div>`}
+${products.length === 0 ? waiting.length === 0 && emptyState(messages) : html`<div class="stack">${products.filter(({ purchase }) => !isMember(purchase)).map((product) => renderOrder(productList, product, products, messages))}</div>`}
 <div data-history>${products.length > 0 && history(downloads, messages)}</div>
 </div>`
 }
@@ -56,19 +56,69 @@ function waitingCard(
 <p><button class="button">${text.claim}</button></p></form>`
 }
 
+/** A bundle is one order; its products follow it, each with its license. */
+function renderOrder(
+  productList: ProductList,
+  order: OwnedProduct,
+  all: readonly OwnedProduct[],
+  messages: PageMessages,
+): Html {
+  const { purchase } = order
+  if (!isBundle(purchase)) return productCard(productList, order, messages)
+  const members = all
+    .filter((product) => isMember(product.purchase) && product.purchase.bundle_id === purchase.id)
+    .toSorted((a, b) => (a.purchase.tier < b.purchase.tier ? -1 : 1))
+  return html`<section class="stack" aria-labelledby="purchase-${purchase.id}">
+${bundleCard(productList, order, messages)}
+${members.map((product) => productCard(productList, product, messages))}
+</section>`
+}
+
+function bundleCard(
+  productList: ProductList,
+  { purchase, hasInvoice, canWithdraw }: OwnedProduct,
+  messages: PageMessages,
+): Html {
+  const { purchases: text } = messages
+  const { id, status } = purchase
+  return html`<article class="card purchase" aria-labelledby="purchase-${id}">
+${cardHeader(productList, purchase, messages)}
+${status === 'disputed' && html`<div class="notice warn"><p>${text.disputed}</p></div>`}
+${isEnded(purchase) && html`<div class="notice bad"><p>${text.bundleEnded}</p></div>`}
+<p class="soft">${text.bundle}</p>
+${hasInvoice && html`<p><a href="/api/purchases/${id}/invoice">${text.invoice}: ${text.viewInvoice}</a></p>`}
+${withdrawalLines(purchase, canWithdraw, messages)}
+</article>`
+}
+
+function cardHeader(
+  productList: ProductList,
+  { id, tier, status, created_at }: PurchaseRow,
+  { purchases: text, locale }: PageMessages,
+): Html {
+  return html`<header><h2 id="purchase-${id}">${productList.getName(tier)}</h2><span class="badge${LOOKS[status]}">${text.status[status]}</span><span class="soft">${text.bought} ${day(created_at, locale)}</span></header>`
+}
+
+function withdrawalLines(
+  { id, waiver_json: waiver }: PurchaseRow,
+  canWithdraw: boolean,
+  { purchases: text, locale }: PageMessages,
+): Html {
+  return html`${canWithdraw && html`<p class="soft"><a href="/withdraw?order=${id}">${text.withdraw}</a></p>`}
+${waiver && html`<p class="soft">${text.waived(day(waiver.at, locale), waiver.at.slice(11, 16), waiver.version)}</p>`}`
+}
+
 function productCard(
   productList: ProductList,
   product: OwnedProduct,
   messages: PageMessages,
 ): Html {
   const { purchase, releases } = product
-  const { purchases: text, locale } = messages
+  const { purchases: text } = messages
   const { status } = purchase
   const served = releases.find((release) => release.isCovered)
-  const id = `purchase-${purchase.id}`
-  const waiver = purchase.waiver_json
-  return html`<article class="card purchase" data-purchase="${purchase.id}" aria-labelledby="${id}">
-<header><h2 id="${id}">${productList.getName(purchase.tier)}</h2><span class="badge${LOOKS[status]}">${text.status[status]}</span><span class="soft">${text.bought} ${day(purchase.created_at, locale)}</span></header>
+  return html`<article class="card purchase" data-purchase="${purchase.id}" aria-labelledby="purchase-${purchase.id}">
+${cardHeader(productList, purchase, messages)}
 ${status === 'completed' && actions(product, served?.version, messages)}
 ${status === 'disputed' && html`<div class="notice warn"><p>${text.disputed}</p></div>`}
 ${status === 'expired' && html`<div class="notice warn"><p>${text.usedUp(purchase.max_downloads)}</p></div>`}
@@ -79,8 +129,7 @@ ${offerLinks(product, messages)}
 ${releases.length > 0 && releaseList(product, served?.version, messages)}
 ${isCurrent(purchase) && howToOpen(messages)}
 ${product.license && licenseSections(purchase, product.license, messages)}
-${product.canWithdraw && html`<p class="soft"><a href="/withdraw?order=${purchase.id}">${text.withdraw}</a></p>`}
-${waiver && html`<p class="soft">${text.waived(day(waiver.at, locale), waiver.at.slice(11, 16), waiver.version)}</p>`}
+${withdrawalLines(purchase, product.canWithdraw, messages)}
 </article>`
 }
 

@@ -1,7 +1,7 @@
 import type { CatalogueProduct } from '#catalogue/catalogue.ts'
 import { type Html, html } from '#platform/http/html.ts'
 import type { Locale, Messages } from '#platform/locale.ts'
-import { formatMoney } from '#platform/money.ts'
+import { formatMoney, inMinorUnits, inUnits } from '#platform/money.ts'
 import type { PageMessages } from '../messages/pages.ts'
 
 const TAGS: Messages<string> = { en: 'en-GB', de: 'de-DE' }
@@ -29,6 +29,17 @@ export function formatPrice(
   { pricing, locale }: PageMessages,
 ): string {
   return free === null ? formatMoney(price, currency, { short: true, locale }) : pricing.free
+}
+
+/** Returns what a bundle's products cost one by one; null when their currencies differ. */
+export function formatAlone(
+  members: readonly CatalogueProduct[],
+  { locale }: PageMessages,
+): string | null {
+  const [first] = members
+  if (!first || members.some(({ currency }) => currency !== first.currency)) return null
+  const sum = members.reduce((cents, { price }) => cents + inMinorUnits(price, first.currency), 0)
+  return formatMoney(inUnits(sum, first.currency), first.currency, { short: true, locale })
 }
 
 /** Returns the label of the button that leads to the product. */

@@ -71,7 +71,8 @@ ${describeUpdates(offers, messages)}
 
 /** Says nothing when the products differ. */
 function describeUpdates(offers: Offer[], { home: text }: PageMessages): Html | false {
-  const [months, ...others] = new Set(offers.map(({ product }) => product.updatesMonths))
+  const products = offers.filter(({ members }) => members.length === 0)
+  const [months, ...others] = new Set(products.map(({ product }) => product.updatesMonths))
   if (months === undefined || others.length > 0) return false
   if (months === null) {
     return html`<div><h3>${text.withoutEnd}</h3><p>${text.withoutEndText}</p></div>`

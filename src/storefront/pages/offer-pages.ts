@@ -2,6 +2,7 @@ import { type Html, html } from '#platform/http/html.ts'
 import { currencyName } from '#platform/money.ts'
 import type { PageMessages } from '../messages/pages.ts'
 import type { ReleaseFiles } from '../products/releases.ts'
+import { bundleContents } from './bundle-contents.ts'
 import { comparisonTable } from './comparison.ts'
 import { describeContents } from './file-tree.ts'
 import { formatPrice, labelBuying } from './formats.ts'
@@ -36,8 +37,9 @@ ${comparison && html`<section class="part" aria-labelledby="compare"><h2 id="com
 }
 
 function describeTerms(offers: Offer[], { pricing: text, locale }: PageMessages): string {
+  const tiers = offers.filter(({ members }) => members.length === 0)
   const isLadder =
-    offers.length > 1 && offers.slice(1).every(({ product }) => product.includes !== null)
+    tiers.length > 1 && tiers.slice(1).every(({ product }) => product.includes !== null)
   const currencies = new Set(offers.map(({ product }) => currencyName(product.currency, locale)))
   return [
     isLadder ? text.ladder : '',
@@ -45,9 +47,10 @@ function describeTerms(offers: Offer[], { pricing: text, locale }: PageMessages)
   ].join('')
 }
 
-/** Shows the products side by side. With three or more products, the middle one is recommended. */
+/** Shows the products side by side. Of three or more, bundles apart, the middle one is recommended. */
 export function tierCards(offers: Offer[], code: string | null, messages: PageMessages): Html {
-  const picked = offers.length > 2 ? offers[offers.length >> 1] : undefined
+  const tiers = offers.filter(({ members }) => members.length === 0)
+  const picked = tiers.length > 2 ? tiers[tiers.length >> 1] : undefined
   return html`<div class="tiers">${offers.map((offer) => tierCard(offer, { isPicked: offer === picked, code, messages }))}</div>`
 }
 
@@ -55,7 +58,7 @@ type CardOptions = { isPicked: boolean; code: string | null; messages: PageMessa
 
 /** The product's page asks for the consent that a purchase needs, so the button leads there. */
 function tierCard(
-  { product, isOwned, isForSale, release }: Offer,
+  { product, isOwned, isForSale, members, release }: Offer,
   { isPicked, code, messages }: CardOptions,
 ): Html {
   const { pricing: text } = messages
@@ -68,6 +71,7 @@ ${images.map((address) => html`<img src="${address}" alt="" width="640" height="
 <div class="soft">${markdown(cutIntroduction(description))}</div>
 <p class="price">${formatPrice(product, messages)}</p>
 <p class="once">${product.free === null ? text.oneTime : text.freeTerms[product.free]}</p>
+${members.length > 0 && bundleContents(members, code, messages)}
 <ul class="ticks">${includes && html`<li class="all">${includes}</li>`}${features.map((feature) => html`<li>${feature}</li>`)}</ul>
 ${release && contentsLine(page, name, release, messages)}
 ${

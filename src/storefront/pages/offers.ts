@@ -13,6 +13,8 @@ export type Offer = {
   product: CatalogueProduct
   isOwned: boolean
   isForSale: boolean
+  /** The products of a bundle. */
+  members: readonly CatalogueProduct[]
   release: ReleaseFiles | null
 }
 
@@ -26,15 +28,29 @@ export async function listOffers(deps: OfferDeps, userId: string | null): Promis
   const purchases = userId === null ? [] : await purchaseStore.listOfUser(deps.db, userId)
   const current = await Promise.all(purchases.map((row) => readAllowance(deps, row)))
   const owned = current.filter(purchaseStore.isOwned).map(({ tier }) => tier)
-  return products.map((product, index) => {
-    const release = releases[index] ?? null
+  const offers = products.map((product, index) => {
+    const release = product.bundle.length > 0 ? null : (releases[index] ?? null)
     return {
       product,
       isOwned: owned.includes(product.tier),
       isForSale: release !== null && deps.productList.canCharge(product.tier),
+      members: deps.productList.listMembers(product),
       release,
     }
   })
+  const isSold = ({ tier }: CatalogueProduct) =>
+    offers.some(({ product, isForSale }) => product.tier === tier && isForSale)
+  return offers.map((offer) =>
+    offer.product.bundle.length === 0
+      ? offer
+      : {
+          ...offer,
+          isForSale:
+            deps.productList.canCharge(offer.product.tier) &&
+            offer.members.length === offer.product.bundle.length &&
+            offer.members.every(isSold),
+        },
+  )
 }
 
 /**

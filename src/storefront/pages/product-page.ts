@@ -6,6 +6,7 @@ import { formatMoney, inUnits } from '#platform/money.ts'
 import type { PageMessages } from '../messages/pages.ts'
 import type { Release, ReleaseFiles } from '../products/releases.ts'
 import { WAIVERS } from '../withdrawals/waiver.ts'
+import { bundleContents } from './bundle-contents.ts'
 import { changelogPreview } from './changelog.ts'
 import { comparisonTable } from './comparison.ts'
 import { describeContents } from './file-tree.ts'
@@ -45,6 +46,7 @@ export function productPage(parts: ProductPageParts): Html {
 ${buyBox(parts)}
 <div class="product-body">
 ${gallery.length > 0 && renderGallery(gallery)}
+${section('inside', text.inside, offer.members.length > 0 && bundleContents(offer.members, code, messages))}
 ${section('features', text.features, (includes !== null || features.length > 0) && html`<ul class="ticks columns">${includes !== null && html`<li class="all">${includes}</li>`}${features.map((feature) => html`<li>${feature}</li>`)}</ul>`)}
 ${section('files', text.files, release && renderFiles(release, messages))}
 ${section('changelog', text.changelog, releases.length > 0 && changelogPreview(product, releases, messages))}
@@ -78,7 +80,7 @@ function renderFiles({ version, publishedAt, files }: ReleaseFiles, messages: Pa
 
 function buyBox({ offer, code, tax, upgrades, legalPages, messages }: ProductPageParts): Html {
   const { product: text, pricing, locale } = messages
-  const { product, isOwned, isForSale, release } = offer
+  const { product, isOwned, isForSale, members, release } = offer
   const { free, currency, updatesMonths, renewalPrice } = product
   const money = (amount: number) => formatMoney(amount, currency, { short: true, locale })
   return html`<aside class="card buy" id="buy" aria-label="${labelBuying(product, messages)}">
@@ -88,7 +90,7 @@ ${isOwned ? html`<p><a class="button wide" href="/dashboard">${pricing.toDownloa
 ${upgrades.map(({ fromId, fromName, cents, currency }) => html`<p><a class="button quiet wide" href="/api/checkout?tier=${product.tier}&amp;from=${fromId}">${cents === 0 ? text.upgradeFree(fromName) : text.upgrade(fromName, formatMoney(inUnits(cents, currency), currency, { short: true, locale }))}</a></p>`)}
 <ul class="ticks">
 ${release && html`<li>${text.version(release.version)} ${day(release.publishedAt, locale)}</li>`}
-<li>${updatesMonths === null ? text.allUpdates : text.updates(updatesMonths)}${updatesMonths !== null && renewalPrice !== null && text.thenAgain(money(renewalPrice))}</li>
+<li>${members.length > 0 ? text.updatesOfEach : updatesMonths === null ? text.allUpdates : text.updates(updatesMonths)}${updatesMonths !== null && renewalPrice !== null && text.thenAgain(money(renewalPrice))}</li>
 <li>${text.atOnce}</li>
 ${free === null && html`<li>${text.withdraw}</li>`}
 </ul>

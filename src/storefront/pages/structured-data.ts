@@ -19,7 +19,10 @@ export function describeShop(config: Config): StructuredData[] {
   ]
 }
 
-export function describeProduct(config: Config, { product, isForSale }: Offer): StructuredData[] {
+export function describeProduct(
+  config: Config,
+  { product, isForSale, members }: Offer,
+): StructuredData[] {
   const { storefront } = config.urls
   const { name, slug, tier, price, currency, description, gallery, images, faq } = product
   const url = `${storefront}/products/${slug}`
@@ -31,6 +34,19 @@ export function describeProduct(config: Config, { product, isForSale }: Offer): 
     price: String(price),
     priceCurrency: currency.toUpperCase(),
     availability: `https://schema.org/${isForSale ? 'InStock' : 'OutOfStock'}`,
+    ...(members.length === 0
+      ? {}
+      : {
+          includesObject: members.map((member) => ({
+            '@type': 'TypeAndQuantityNode',
+            amountOfThisGood: 1,
+            typeOfGood: {
+              '@type': 'Product',
+              name: `${config.brand.name} ${member.name}`,
+              url: `${storefront}/products/${member.slug}`,
+            },
+          })),
+        }),
   }
   return [
     {

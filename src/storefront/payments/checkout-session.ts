@@ -1,17 +1,21 @@
 /** The parameters of the hosted checkout of a sale. */
 import type { Stripe } from 'stripe'
 import { buildTaxParameters } from '#billing/tax.ts'
+import type { Tier } from '#catalogue/catalogue.ts'
 import type { Config } from '#config/config.ts'
 import type { Locale } from '#platform/locale.ts'
 import type { Promotion } from '../orders/promotions.ts'
 import type { Quote } from '../orders/quotes.ts'
 import { WAIVERS } from '../withdrawals/waiver.ts'
+import { buildMembersMetadata } from './payment-events.ts'
 
 /** A sale: what is charged, and the promotion that the buyer entered before the payment page. */
 export type Sale = Quote & {
   promotion: Promotion | null
   /** The version of the waiver that the buyer agreed to before the payment page. */
   waiver: string | null
+  /** The products of a bundle. */
+  members: readonly Tier[]
 }
 
 /** The buyer in the metadata: a user, or a guest by the mark of this shop. */
@@ -60,13 +64,14 @@ export function buildSession(
 function buildMetadata(
   { processor }: Config,
   buyer: Buyer,
-  { product, kind, from, promotion, waiver }: Sale,
+  { product, kind, from, promotion, waiver, members }: Sale,
 ) {
   // With Stripe Tax nobody pays without the same consent on the payment page.
   const version = processor.tax.by === 'stripe' ? WAIVERS.en.version : waiver
   return {
     ...buyer,
     tier: product.tier,
+    ...buildMembersMetadata(members),
     ...(from ? { from_id: from.id, sale: kind } : {}),
     ...(promotion ? { code: promotion.code } : {}),
     ...(version === null ? {} : { waiver: version }),

@@ -452,6 +452,7 @@ test('a paid session creates a purchase and emails its key once, for any number 
   const [purchase, ...more] = (await ada.get('/api/purchases')).body
   assert.equal(more.length, 0)
   assert.deepEqual(Object.keys(purchase).sort(), [
+    'bundle_id',
     'can_withdraw',
     'created_at',
     'download_count',

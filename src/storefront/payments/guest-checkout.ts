@@ -52,7 +52,8 @@ export async function openGuestCheckout(
     (async () => {
       const promotion =
         code === undefined ? null : await findPromotion(deps, code, { userId: null, quote })
-      const sale = { ...quote, promotion, waiver: waiver ?? null }
+      const members = deps.productList.listMembers(product).map((member) => member.tier)
+      const sale = { ...quote, members, promotion, waiver: waiver ?? null }
       const buyer = { guest: markGuest(deps.secrets, tier) }
       const session = await mapProcessorErrors(
         requireProcessor(processor).checkout.sessions.create({

@@ -6,6 +6,7 @@
 import type { Stripe } from 'stripe'
 import type { EventListener } from '#billing/missed-events.ts'
 import { readId } from '#billing/object-reader.ts'
+import type { Tier } from '#catalogue/catalogue.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Payment } from '../purchases/new-purchase.ts'
 
@@ -97,8 +98,18 @@ function paid(payment: Payment | null): PaymentEvent | null {
 
 function parseBuyer(
   metadata: Stripe.Metadata | null,
-): Pick<Payment, 'userId' | 'guest' | 'tier' | 'fromId' | 'waiver'> | null {
+): Pick<Payment, 'userId' | 'guest' | 'tier' | 'fromId' | 'members' | 'waiver'> | null {
   const { tier, guest = null, from_id: fromId = null, waiver = null } = metadata ?? {}
   const userId = metadata?.user_id || null
-  return tier && (userId || guest) ? { userId, guest, tier, fromId, waiver } : null
+  const members = readMembers(metadata ?? {})
+  return tier && (userId || guest) ? { userId, guest, tier, fromId, members, waiver } : null
 }
+
+/** Writes the products of a bundle into metadata, whose values are too short for a list. */
+export const buildMembersMetadata = (members: readonly Tier[]): Record<string, string> =>
+  Object.fromEntries(members.map((tier, index) => [`${MEMBER}${index}`, tier]))
+
+const readMembers = (metadata: Stripe.Metadata): Tier[] =>
+  Object.entries(metadata).flatMap(([name, tier]) => (name.startsWith(MEMBER) ? [tier] : []))
+
+const MEMBER = 'bundle_'

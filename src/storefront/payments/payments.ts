@@ -199,7 +199,7 @@ export async function findReceiptUrl(
   deps: PaymentDeps,
   purchase: PurchaseRow,
 ): Promise<string | null> {
-  if (purchaseStore.isFree(purchase)) return null
+  if (purchaseStore.isUnpaid(purchase)) return null
   const { invoices, charges } = requireProcessor(deps.processor)
   return mapProcessorErrors(
     (async () => {
@@ -214,7 +214,7 @@ export async function findReceiptUrl(
 }
 
 async function checkoutOfPurchase(deps: PaymentDeps, purchase: PurchaseRow) {
-  if (purchaseStore.isFree(purchase)) return null
+  if (purchaseStore.isUnpaid(purchase)) return null
   return purchase.checkout_session_id
     ? deps.processor && (await retrieveCheckout(deps.processor, purchase.checkout_session_id))
     : findCheckout(deps, purchase.payment_ref)

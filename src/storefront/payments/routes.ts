@@ -222,7 +222,9 @@ async function openSale(
     (async () => {
       const promotion =
         code === undefined ? null : await findPromotion(deps, code, { userId, quote })
-      return checkoutAddress(deps, userId, { ...quote, promotion, waiver: waiver ?? null })
+      const members = deps.productList.listMembers(product).map(({ tier }) => tier)
+      const sale = { ...quote, members, promotion, waiver: waiver ?? null }
+      return checkoutAddress(deps, userId, sale)
     })(),
   )
 }

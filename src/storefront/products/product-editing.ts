@@ -7,7 +7,7 @@ import { recordAudit } from '#audit/audit.ts'
 import type { CatalogueProduct, Tier } from '#catalogue/catalogue.ts'
 import { CatalogueError } from '#catalogue/fields.ts'
 import { requireChargeable } from '#catalogue/minimum-charge.ts'
-import { formatProduct, readProduct } from '#catalogue/product-form.ts'
+import { checkReferences, formatProduct, readProduct } from '#catalogue/product-form.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import { invalid } from '#platform/problems.ts'
@@ -75,16 +75,17 @@ export async function retireProduct(
   })
 }
 
-/** Returns true when the form changes an amount that buyers pay, or who pays which. */
+/** Returns true when the form changes an amount that buyers pay, who pays which, or for what. */
 export function isPriceChanged({ productList }: Listed, tier: Tier, form: ProductChange): boolean {
   const product = productList.findSold(tier)
   if (!product) return true
-  const { currency, free = null, renewal_price = null, upgrade_from = {} } = form
+  const { currency, free = null, bundle = [], renewal_price = null, upgrade_from = {} } = form
   const prices = (upgrades: object) => JSON.stringify(Object.entries(upgrades).sort())
   return (
     form.price !== product.price ||
     currency.toLowerCase() !== product.currency ||
     free !== product.free ||
+    bundle.join() !== product.bundle.join() ||
     renewal_price !== product.renewalPrice ||
     prices(upgrade_from) !== prices(product.upgradeFrom)
   )
@@ -106,6 +107,7 @@ async function changeList(
     const revision = await lockList(tx, config.catalogue.products, now)
     const rows = await listRows(tx)
     const change = decide(rows)
+    requireReferences(rows, tier, change?.product)
     if (change === null) await retire(tx, tier, { revision, now })
     else await store(tx, rows, change, { revision, now })
     const data = change && { price: change.product.price, currency: change.product.currency }
@@ -140,6 +142,25 @@ async function store(
   await storeOrder(tx, order)
 }
 
+/** A bundle stays complete: its products are changed or retired after it. @throws Problem 409, 422 */
+function requireReferences(
+  rows: readonly ProductRow[],
+  tier: Tier,
+  changed: CatalogueProduct | undefined,
+): void {
+  const others = rows.filter((row) => row.tier !== tier && row.retired_at === null).map(readRow)
+  const sold = changed ? [...others, changed] : others
+  if (changed) namingField(() => checkReferences(changed, 'body', sold))
+  for (const other of others) {
+    try {
+      checkReferences(other, '', sold)
+    } catch (error) {
+      if (!(error instanceof CatalogueError)) throw error
+      throw storefrontProblem('product_in_use', { tier: other.tier })
+    }
+  }
+}
+
 function requireEditable({ productList }: Listed): void {
   if (productList.isFixed) throw storefrontProblem('products_fixed')
 }
@@ -165,12 +186,19 @@ const isTaken = ({ tier, retired_at }: ProductRow, wanted: Tier) =>
 
 /** @throws Problem 422 with the field */
 function readForm({ config }: EditingDeps, { position, ...form }: ProductForm): CatalogueProduct {
-  try {
+  return namingField(() => {
     const product = requireChargeable(readProduct(form, 'body'), 'body')
     const { free, taxCode } = product
     if (config.processor.tax.by === 'managed' && taxCode === null && free === null)
       throw new CatalogueError('body.tax_code is missing: TAX=managed needs it')
     return product
+  })
+}
+
+/** @throws Problem 422 for an error of the catalogue, with its field */
+function namingField<T>(read: () => T): T {
+  try {
+    return read()
   } catch (error) {
     if (!(error instanceof CatalogueError)) throw error
     const [place = '', ...words] = error.message.split(' ')

@@ -81,6 +81,11 @@ export class ProductList {
     return this.known.find((product) => product.slug === slug)
   }
 
+  /** Lists the products of a bundle that are sold; none for another product. */
+  listMembers({ bundle }: Pick<CatalogueProduct, 'bundle'>): CatalogueProduct[] {
+    return bundle.flatMap((slug) => this.sold.find((product) => product.slug === slug) ?? [])
+  }
+
   /** A merchant of record rejects products without a tax code. It never sees free ones. */
   canCharge(tier: Tier): boolean {
     const product = this.findSold(tier)

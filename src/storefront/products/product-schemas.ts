@@ -16,6 +16,10 @@ const Optional = Type.Partial(
     free: Type.Union([Type.Literal('email'), Type.Literal('account'), Type.Null()], {
       description: 'Given away without a payment: by a mailed link, or to verified accounts',
     }),
+    bundle: Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+      maxItems: 20,
+      description: 'The slugs of the products that a bundle’s buyer gets; empty: no bundle',
+    }),
     description: Markdown,
     includes: Nullable(Line),
     images: Type.Array(Url, { maxItems: 20 }),
@@ -83,7 +87,8 @@ export const ProductView = Type.Object(
     revision: Type.Integer({ description: 'Of the last change; 0 before the first' }),
     retired_at: Nullable(Instant),
     is_for_sale: Type.Boolean({
-      description: 'False without a published release, or without a tax code that TAX needs',
+      description:
+        'False without a published release, or without a tax code that TAX needs; a bundle needs these of its products',
     }),
   },
   { title: 'StoreProduct' },

@@ -80,9 +80,15 @@ export async function showReleases(
   })
 }
 
-/** Returns true when a buyer of the tier could pay and download it now. */
+/** Returns true when a buyer of the tier could pay and download it now; a bundle, all its products. */
 export async function isForSale(deps: ProductDeps, tier: Tier): Promise<boolean> {
-  return deps.productList.canCharge(tier) && (await findCurrentRelease(deps, tier)) !== null
+  const { productList } = deps
+  const product = productList.findSold(tier)
+  if (!product || !productList.canCharge(tier)) return false
+  if (product.bundle.length === 0) return (await findCurrentRelease(deps, tier)) !== null
+  const members = productList.listMembers(product)
+  const sold = await Promise.all(members.map((member) => isForSale(deps, member.tier)))
+  return sold.every(Boolean) && members.length === product.bundle.length
 }
 
 /** Returns the newest release with its files; null when there is none or it cannot be read. */

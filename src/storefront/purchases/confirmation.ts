@@ -29,8 +29,10 @@ export async function confirmPurchase(
   const to = user ?? (await findPayer(deps, purchase))
   if (!to) return log.error({ purchase: purchase.id }, 'a purchase has nobody to send its key to')
   const bill = await readBill(deps, purchase)
+  const members = await store.listMembers(db, purchase)
   const email = purchaseEmail(deps, to, purchase, {
     licenseKey: openLicenseKey(secrets, purchase),
+    members: members.map((row) => ({ tier: row.tier, licenseKey: openLicenseKey(secrets, row) })),
     bill,
     claim: user && (await createClaimLink(deps, purchase, user)),
   })

@@ -1,13 +1,13 @@
-import type { CatalogueProduct } from '#catalogue/catalogue.ts'
+import type { CatalogueProduct, Tier } from '#catalogue/catalogue.ts'
 import type { Config } from '#config/config.ts'
 import { composeEmailToUser, type Email, type Recipient } from '#mail/email.ts'
 import { composeOperatorEmail } from '#mail/operator.ts'
-import { formatDate } from '#platform/locale.ts'
+import { formatDate, type Locale } from '#platform/locale.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
 import { readEmailMessages } from '../messages/emails.ts'
 import { getOperatorMessages } from '../messages/operator.ts'
 import type { Listed } from '../products/product-list.ts'
-import { isFree, type PurchaseRow } from './store.ts'
+import { isBundle, isUnpaid, type PurchaseRow } from './store.ts'
 
 type EmailDeps = Listed & { config: Config }
 /** The address may belong to no account. */
@@ -21,7 +21,7 @@ export function purchaseEmail(
   { config, productList }: EmailDeps,
   to: Buyer,
   purchase: PurchaseRow,
-  { licenseKey, bill, claim }: { licenseKey: string; bill: Bill | null; claim: ClaimLink | null },
+  { licenseKey, members, bill, claim }: Confirmed,
 ): Email {
   const locale = to.locale ?? config.brand.language
   const messages = readEmailMessages(locale)
@@ -31,16 +31,17 @@ export function purchaseEmail(
   const price = formatMoney(inUnits(amount_cents, currency), currency, { locale })
   return composeEmailToUser(config.brand, to, {
     subject: text.subject,
-    before: [isFree(purchase) ? text.free : purchase.from_id === null ? text.first : text.later],
+    before: [chooseThanks(purchase, text)],
     facts: [
-      [text.licenseKey, licenseKey],
+      ...(members.length > 0
+        ? members.map(({ tier, licenseKey: key }): Fact => [productList.getName(tier), key])
+        : [[text.licenseKey, licenseKey] as Fact]),
       [messages.product, name],
-      ...(isFree(purchase) ? [] : [[messages.paid, price] as [string, string]]),
+      ...(isUnpaid(purchase) ? [] : [[messages.paid, price] as [string, string]]),
       [messages.order, purchase.id],
       [text.date, formatDate(purchase.created_at, locale)],
       ...(bill === null ? [] : [[text[bill.name], bill.url] as [string, string]]),
-      [text.downloads, String(purchase.max_downloads)],
-      [text.updatesUntil, formatDate(purchase.entitled_until, locale) || text.noEnd],
+      ...(members.length > 0 ? [] : describeLicense(purchase, text, locale)),
     ],
     button: claim
       ? { label: messages.claims[claim.claimable].button, url: claim.url }
@@ -52,6 +53,32 @@ export function purchaseEmail(
     ],
   })
 }
+
+type Fact = [string, string]
+type PurchaseText = ReturnType<ReturnType<typeof readEmailMessages>['purchase']>
+
+type Confirmed = {
+  licenseKey: string
+  /** The products of a bundle, which have keys instead of it. */
+  members: readonly { tier: Tier; licenseKey: string }[]
+  bill: Bill | null
+  claim: ClaimLink | null
+}
+
+function chooseThanks(purchase: PurchaseRow, text: PurchaseText): string {
+  if (isBundle(purchase)) return text.bundle
+  if (isUnpaid(purchase)) return text.free
+  return purchase.from_id === null ? text.first : text.later
+}
+
+const describeLicense = (
+  { max_downloads, entitled_until }: PurchaseRow,
+  text: PurchaseText,
+  locale: Locale,
+): Fact[] => [
+  [text.downloads, String(max_downloads)],
+  [text.updatesUntil, formatDate(entitled_until, locale) || text.noEnd],
+]
 
 /** Contains the link that confirms the address and gives the free product. */
 export function freeProductEmail(

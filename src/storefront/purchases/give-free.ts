@@ -50,6 +50,7 @@ const describeGift = (
   guest: null,
   tier,
   fromId: null,
+  members: [],
   waiver: null,
   amountCents: 0,
   taxCents: null,

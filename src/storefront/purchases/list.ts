@@ -23,7 +23,7 @@ export const PurchaseView = Type.Object(
     id: Type.String(),
     tier: Type.String(),
     status: PurchaseStatusName,
-    license_key_masked: Type.String(),
+    license_key_masked: Nullable(Type.String({ description: 'Null for a bundle' })),
     download_count: Type.Integer(),
     max_downloads: Type.Integer(),
     /** Null: updates never end. */
@@ -38,6 +38,12 @@ export const PurchaseView = Type.Object(
       { description: 'The releases that the purchase covers, newest first' },
     ),
     from_id: Nullable(Type.String({ description: 'The purchase that this one replaces' })),
+    bundle_id: Nullable(
+      Type.String({
+        description:
+          'The purchase of the bundle that this one belongs to; a bundle’s own is its `id`',
+      }),
+    ),
     upgrades: Type.Array(
       Type.Object({ tier: Type.String(), name: Type.String(), ...price }, { title: 'Upgrade' }),
     ),
@@ -64,7 +70,7 @@ export async function listPurchases(deps: ListDeps, userId: string): Promise<Pur
   const now = deps.clock.now()
   return Promise.all(
     rows.map(async (row) => {
-      const all = await showReleases(deps, row.tier)
+      const all = store.isBundle(row) ? [] : await showReleases(deps, row.tier)
       const releases = all.filter((release) => isCovered(release, row.entitled_until))
       const version = releases[0]?.version ?? null
       const { status, download_count } = applyRelease(row, version)
@@ -72,7 +78,9 @@ export async function listPurchases(deps: ListDeps, userId: string): Promise<Pur
         id: row.id,
         tier: row.tier,
         status,
-        license_key_masked: maskLicenseKey(openLicenseKey(deps.secrets, row)),
+        license_key_masked: store.isBundle(row)
+          ? null
+          : maskLicenseKey(openLicenseKey(deps.secrets, row)),
         download_count,
         max_downloads: row.max_downloads,
         entitled_until: row.entitled_until,
@@ -83,6 +91,7 @@ export async function listPurchases(deps: ListDeps, userId: string): Promise<Pur
           downloads_left: countLeft(row, release.version),
         })),
         from_id: row.from_id,
+        bundle_id: row.bundle_id,
         ...(await listOffers(deps, row, rows)),
         waiver: row.waiver_json,
         can_withdraw:

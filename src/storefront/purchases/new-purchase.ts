@@ -6,7 +6,7 @@ import type { Platform } from '#platform/platform.ts'
 import type { Secrets } from '#platform/secrets.ts'
 import type { Listed } from '../products/product-list.ts'
 import { hashLicenseKey, newLicenseKey } from './license-key.ts'
-import type { PurchaseRow } from './store.ts'
+import { MEMBER_PREFIX, type PurchaseRow } from './store.ts'
 
 const DOWNLOADS_MAX = 5
 
@@ -21,6 +21,8 @@ export type Payment = {
   tier: Tier
   /** The purchase that this one upgrades or renews. */
   fromId: string | null
+  /** The products of a bundle, as the checkout offered them; empty: the product is no bundle. */
+  members: readonly Tier[]
   /** The version of the waiver that the buyer agreed to. */
   waiver: string | null
   amountCents: number
@@ -42,6 +44,7 @@ export function buildPurchase(
     id,
     chain_id: from?.chain_id ?? id,
     from_id: from?.id ?? null,
+    bundle_id: payment.members.length > 0 ? id : null,
     user_id: buyer?.id ?? null,
     claimant_id: claimant?.id ?? null,
     is_claimant_proven: claimant?.is_verified ?? false,
@@ -57,7 +60,7 @@ export function buildPurchase(
     other_downloads_json: {},
     max_downloads: DOWNLOADS_MAX,
     last_download_at: null,
-    entitled_until: computeEnd(now, findMonths(deps, payment.tier), payment.tier, from),
+    entitled_until: computeEnd(now, findMonths(deps, payment), payment.tier, from),
     activations_limit: from?.activations_limit ?? null,
     activation_count: 0,
     waiver_json: payment.waiver === null ? null : { version: payment.waiver, at: now },
@@ -65,6 +68,30 @@ export function buildPurchase(
     revoked_at: from?.revoked_at ?? null,
     created_at: now,
   }
+}
+
+/** Returns the rows of a bundle's products, each with its own license. They cost nothing more. */
+export function buildMembers(
+  deps: Pick<Platform, 'clock' | 'secrets'> & Listed,
+  payment: Payment,
+  bundle: PurchaseRow,
+  parties: Omit<Parties, 'from'>,
+): PurchaseRow[] {
+  const { status } = bundle
+  return payment.members.map((tier) => {
+    const part: Payment = {
+      ...payment,
+      ref: `${MEMBER_PREFIX}${bundle.id}_${tier}`,
+      checkoutSessionId: null,
+      tier,
+      fromId: null,
+      members: [],
+      waiver: null,
+      amountCents: 0,
+    }
+    const row = buildPurchase(deps, part, { ...parties, from: null, status })
+    return { ...row, bundle_id: bundle.id }
+  })
 }
 
 type Parties = {
@@ -91,8 +118,8 @@ const pickLicense = ({ license_hash, license_sealed }: License): License => ({
   license_sealed,
 })
 
-const findMonths = ({ productList }: Listed, tier: Tier) =>
-  (productList.find(tier) ?? PRODUCT_DEFAULTS).updatesMonths
+const findMonths = ({ productList }: Listed, { tier, members }: Payment) =>
+  members.length > 0 ? null : (productList.find(tier) ?? PRODUCT_DEFAULTS).updatesMonths
 
 /**
  * Returns the end of updates; null: they never end. A renewal counts from its time or from the end

@@ -22,6 +22,7 @@ test('a user deleted while a purchase is recorded does not reappear', async (t) 
     currency: 'usd',
     checkoutSessionId: null,
     fromId: null,
+    members: [],
     waiver: null,
     taxCents: null,
   }

@@ -16,7 +16,7 @@ import { PURCHASE_STATUSES } from '../tables.ts'
 import { reportFailedRefund } from '../withdrawals/refunds.ts'
 import { type Buyer, revokedEmail, saleEmail } from './emails.ts'
 import { hashLicenseKey, parseLicenseKey } from './license-key.ts'
-import { buildPurchase, type Payment } from './new-purchase.ts'
+import { buildMembers, buildPurchase, type Payment } from './new-purchase.ts'
 import type { PurchaseRow } from './store.ts'
 import * as store from './store.ts'
 
@@ -80,6 +80,8 @@ async function insertPurchase(
   if (payment.taxCents !== null)
     await updatePayment({ business }, tx, known, { tax_cents: payment.taxCents })
   if (!(await store.insert(tx, row))) return
+  const members = buildMembers(deps, payment, row, { buyer, claimant })
+  for (const member of members) await store.insert(tx, member)
   await updatePayment({ business }, tx, known, {
     kind: 'purchase',
     user_id: row.user_id,
@@ -94,7 +96,7 @@ async function insertPurchase(
   const sold = saleEmail(deps, (buyer ?? claimant ?? guest)?.email ?? null, row)
   await sendMail({ jobs, clock }, tx, sold, { isNotice: true })
   await lookForSecond({ clock, jobs }, tx, row)
-  await enqueueDelivery({ jobs }, tx, row)
+  await enqueueDelivery({ jobs }, tx, row, members)
 }
 
 /**
@@ -104,10 +106,12 @@ async function insertPurchase(
 export async function enqueueDelivery(
   { jobs }: Pick<PurchaseDeps, 'jobs'>,
   tx: Db,
-  { id, tier }: Pick<PurchaseRow, 'id' | 'tier'>,
+  purchase: Pick<PurchaseRow, 'id' | 'tier'>,
+  members: readonly PurchaseRow[] = [],
 ): Promise<void> {
-  await jobs.enqueue(tx, PREPARE_JOB, { tier }, { key: `prepare:${tier}` })
-  await jobs.enqueue(tx, CONFIRMATION_JOB, { purchaseId: id })
+  for (const { tier } of members.length > 0 ? members : [purchase])
+    await jobs.enqueue(tx, PREPARE_JOB, { tier }, { key: `prepare:${tier}` })
+  await jobs.enqueue(tx, CONFIRMATION_JOB, { purchaseId: purchase.id })
 }
 
 /**

@@ -42,15 +42,18 @@ export async function sendKeys(
   const { db, jobs, secrets, mail } = deps
   const user = await findUserByEmail(db, email)
   if (!user) return
-  const purchases = await store.listOfUser(db, user.id)
+  const all = await store.listOfUser(db, user.id)
+  const purchases = all.filter((row) => !store.isBundle(row))
   // The confirmations have the keys, too, and new links for what a guest has not claimed.
-  const waiting = (await isUnclaimed(db, user)) ? purchases : await store.listClaimable(db, user.id)
+  const waiting = (await isUnclaimed(db, user)) ? all : await store.listClaimable(db, user.id)
   if (waiting.length > 0) {
     await transaction(db, async (tx) => {
-      for (const { id } of waiting) await jobs.enqueue(tx, CONFIRMATION_JOB, { purchaseId: id })
+      // The confirmation of a bundle has the keys of its products.
+      for (const { id } of waiting.filter((row) => !store.isMember(row)))
+        await jobs.enqueue(tx, CONFIRMATION_JOB, { purchaseId: id })
     })
   }
-  if (purchases.length === 0 || waiting === purchases) return
+  if (purchases.length === 0 || waiting === all) return
   const keys = purchases.map((purchase) => ({
     purchase,
     licenseKey: openLicenseKey(secrets, purchase),

@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely'
+import type { ExpressionBuilder, Selectable } from 'kysely'
 import type { Tier } from '#catalogue/catalogue.ts'
 import type { Instant } from '#platform/clock.ts'
 import { type Db, forUpdate } from '#platform/db/db.ts'
@@ -24,8 +24,20 @@ export const isCurrent = (purchase: Pick<PurchaseRow, 'status'>): boolean =>
 /** Begins the payment of a free product, which the payment processor does not know. */
 export const FREE_PREFIX = 'free_'
 
-export const isFree = ({ payment_ref }: Pick<PurchaseRow, 'payment_ref'>): boolean =>
-  payment_ref.startsWith(FREE_PREFIX)
+/** Begins the payment of a product that its bundle's purchase paid for. */
+export const MEMBER_PREFIX = 'bundle_'
+
+/** Returns true for a purchase without a payment of its own: of a free product, or in a bundle. */
+export const isUnpaid = ({ payment_ref }: Pick<PurchaseRow, 'payment_ref'>): boolean =>
+  payment_ref.startsWith(FREE_PREFIX) || payment_ref.startsWith(MEMBER_PREFIX)
+
+type BundlePart = Pick<PurchaseRow, 'id' | 'bundle_id'>
+/** Returns true for the purchase of a bundle, which has the payment and no license. */
+export const isBundle = ({ id, bundle_id }: BundlePart): boolean => bundle_id === id
+
+/** Returns true for a product of a bundle: it lives and ends with the bundle's purchase. */
+export const isMember = ({ id, bundle_id }: BundlePart): boolean =>
+  bundle_id !== null && bundle_id !== id
 
 export function listOfUser(db: Db, userId: string): Promise<PurchaseRow[]> {
   return db
@@ -48,7 +60,28 @@ export function findOfUser(db: Db, userId: string, id: string): Promise<Purchase
 
 /** Lists the purchases that guests made for the address of the user, who has not claimed them. */
 export function listClaimable(db: Db, userId: string): Promise<PurchaseRow[]> {
-  return db.selectFrom('purchases').selectAll().where('claimant_id', '=', userId).execute()
+  return db
+    .selectFrom('purchases')
+    .selectAll()
+    .where('claimant_id', '=', userId)
+    .where(isOrder)
+    .execute()
+}
+
+/** Leaves out the products of bundles: a bundle is one order. */
+export const isOrder = (e: ExpressionBuilder<Tables, 'purchases'>) =>
+  e.or([e('bundle_id', 'is', null), e('bundle_id', '=', e.ref('id'))])
+
+/** Lists the purchases of the products of a bundle; none for another purchase. */
+export async function listMembers(db: Db, purchase: BundlePart): Promise<PurchaseRow[]> {
+  if (!isBundle(purchase)) return []
+  return db
+    .selectFrom('purchases')
+    .selectAll()
+    .where('bundle_id', '=', purchase.id)
+    .where('id', '!=', purchase.id)
+    .orderBy('tier')
+    .execute()
 }
 
 export function findById(db: Db, id: string): Promise<PurchaseRow | undefined> {
@@ -140,6 +173,7 @@ export function listOwned(db: Db, userId: string, tier: Tier): Promise<PurchaseR
     .where('owner', '=', userId)
     .where('tier', '=', tier)
     .where('status', '=', 'completed')
+    .where(isOrder)
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .execute()

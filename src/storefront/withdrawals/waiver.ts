@@ -5,7 +5,7 @@
 import { DAY_MS, type Instant, plus } from '#platform/clock.ts'
 import type { Messages } from '#platform/locale.ts'
 import { storefrontProblem } from '../problems.ts'
-import { isFree, type PurchaseRow } from '../purchases/store.ts'
+import { isUnpaid, type PurchaseRow } from '../purchases/store.ts'
 
 const PERIOD_MS = 14 * DAY_MS
 
@@ -41,7 +41,7 @@ export function findWithdrawalRight(
   purchase: Pick<PurchaseRow, 'status' | 'created_at' | 'waiver_json' | 'payment_ref'>,
   { isDelivered, now }: { isDelivered: boolean; now: Instant },
 ): WithdrawalRight {
-  if (isFree(purchase)) return 'free'
+  if (isUnpaid(purchase)) return 'free'
   if (!['completed', 'expired', 'disputed'].includes(purchase.status)) return 'ended'
   if (now > plus(purchase.created_at, PERIOD_MS)) return 'late'
   return purchase.waiver_json !== null && isDelivered ? 'waived' : 'open'

@@ -19,7 +19,7 @@ import { listDelivered } from '../downloads/store.ts'
 import { settleChain } from '../orders/chains.ts'
 import { storefrontProblem } from '../problems.ts'
 import type { Listed } from '../products/product-list.ts'
-import { findById, lockChain, type PurchaseRow, update } from '../purchases/store.ts'
+import { findById, isMember, lockChain, type PurchaseRow, update } from '../purchases/store.ts'
 import '../tables.ts'
 import { receiptEmail, unknownOrderEmail, withdrawalNoticeEmail } from './emails.ts'
 import { findWithdrawalRight } from './waiver.ts'
@@ -133,7 +133,7 @@ async function applyWithdrawal(
   })
 }
 
-/** Returns the purchase only when the address is its buyer's. */
+/** Returns the purchase only when the address is its buyer's, and it is no part of a bundle. */
 async function findPurchase(
   db: Db,
   { order_id, email }: WithdrawalRow,
@@ -144,7 +144,7 @@ async function findPurchase(
     await findUserByEmail(db, email),
   ]
   const buyerId = purchase?.user_id ?? purchase?.claimant_id
-  return user && buyerId === user.id ? purchase : undefined
+  return purchase && !isMember(purchase) && buyerId === user?.id ? purchase : undefined
 }
 
 /** Returns the statements that were sent under the addresses, for the export of their owner. */

@@ -23,6 +23,8 @@ const ORDER: Parameters<typeof writeEvidence>[0] = {
   entitled_until: null,
   created_at: AT,
   license_key_masked: 'LK-…',
+  bundle_id: null,
+  members: [],
   waiver: { version: '2026-01', at: AT },
   withdrawn_at: null,
   revoked_at: null,

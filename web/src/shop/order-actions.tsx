@@ -20,7 +20,7 @@ import { IconButton } from '../conversations/parts/icon-button.tsx'
 import { t } from '../language/text.ts'
 import { ExtendDialog, MachinesDialog, RevokeDialog } from './order-dialogs.tsx'
 import classes from './order-page.module.css'
-import { hasEnded } from './order-status.tsx'
+import { hasEnded, isMember } from './order-status.tsx'
 import { storeOrder } from './orders-query.ts'
 import { RefundDialog } from './refund-dialog.tsx'
 
@@ -76,7 +76,7 @@ export function OrderActions({ order }: { order: OrderDetail }) {
             {t('Refund')}
           </Button>
         )}
-        {order.status === 'revoked' && (
+        {order.status === 'revoked' && !isMember(order) && (
           <Button
             variant="default"
             leftSection={<IconRestore size={18} aria-hidden />}
@@ -116,11 +116,24 @@ export function OrderActions({ order }: { order: OrderDetail }) {
 }
 
 function listItems(
-  { status, entitled_until }: OrderDetail,
+  order: OrderDetail,
   open: (dialog: DialogName) => void,
   change: (name: keyof typeof AT_ONCE) => void,
 ): MenuGroups {
+  const { status, entitled_until } = order
   const live = !hasEnded(status)
+  if (order.members.length > 0) {
+    return [
+      [
+        live && {
+          label: t('Email the keys again'),
+          icon: IconMail,
+          onSelect: () => change('resend'),
+        },
+      ],
+      [live && { label: t('Revoke'), icon: IconBan, onSelect: () => open('revoke') }],
+    ]
+  }
   return [
     [
       live && {
@@ -142,6 +155,13 @@ function listItems(
         onSelect: () => open('machines'),
       },
     ],
-    [live && { label: t('Revoke'), icon: IconBan, onSelect: () => open('revoke') }],
+    [
+      live &&
+        !isMember(order) && {
+          label: t('Revoke'),
+          icon: IconBan,
+          onSelect: () => open('revoke'),
+        },
+    ],
   ]
 }

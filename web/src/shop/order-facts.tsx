@@ -7,14 +7,14 @@ import { formatAmount } from './amount.ts'
 import { CopiedFact, Fact, Panel } from './facts.tsx'
 import { OrderMachines } from './order-machines.tsx'
 import classes from './order-page.module.css'
-import { OrderStatusBadge } from './order-status.tsx'
+import { isMember, OrderStatusBadge } from './order-status.tsx'
 import { useTierNames } from './products-query.ts'
 
 export function OrderFacts({ order }: { order: OrderDetail }) {
   return (
     <div className={classes.facts}>
       <Payment order={order} />
-      <License order={order} />
+      {order.members.length > 0 ? <Members order={order} /> : <License order={order} />}
       {order.machines.length > 0 && <OrderMachines order={order} />}
       <Buyer order={order} />
       {order.chain.length > 1 && <Chain order={order} />}
@@ -40,7 +40,15 @@ function Payment({ order }: { order: OrderDetail }) {
           <Fact label={t('Fee')}>{formatAmount(fee_cents, fee_currency)}</Fact>
         )}
         <CopiedFact label={t('Order')} value={id} />
-        <CopiedFact label={t('Payment')} value={payment_ref} />
+        {isMember(order) ? (
+          <Fact label={t('Paid by')}>
+            <TextLink to="/shop/orders/$id" params={{ id: order.bundle_id ?? id }} size="sm">
+              {t('the bundle’s order')}
+            </TextLink>
+          </Fact>
+        ) : (
+          <CopiedFact label={t('Payment')} value={payment_ref} />
+        )}
       </dl>
     </Panel>
   )
@@ -100,6 +108,28 @@ function Buyer({ order: { user_id, email, waiver } }: { order: OrderDetail }) {
           {waiver ? t('{0}, text of {1}', formatTime(waiver.at), waiver.version) : t('None')}
         </Fact>
       </dl>
+    </Panel>
+  )
+}
+
+/** The products of a bundle, each with its own license. */
+function Members({ order: { members } }: { order: OrderDetail }) {
+  const nameTier = useTierNames()
+  return (
+    <Panel title={t('Products of the bundle')}>
+      <ul className={classes.chain}>
+        {members.map(({ id, tier, status, license_key_masked }) => (
+          <li key={id}>
+            <span>
+              <Link to="/shop/orders/$id" params={{ id }}>
+                {nameTier(tier)}
+              </Link>{' '}
+              <span className="mono">{license_key_masked}</span>
+            </span>
+            <OrderStatusBadge status={status} />
+          </li>
+        ))}
+      </ul>
     </Panel>
   )
 }

@@ -23,6 +23,11 @@ export function OrderStatusBadge({ status }: { status: OrderStatus }) {
   )
 }
 
+/** A product of a bundle lives and ends with the order of the bundle. */
+export function isMember({ id, bundle_id }: Pick<Order, 'id' | 'bundle_id'>): boolean {
+  return bundle_id !== null && bundle_id !== id
+}
+
 /** Neither the key nor the downloads work any more. */
 export function hasEnded(status: OrderStatus): boolean {
   return status === 'refunded' || status === 'withdrawn' || status === 'revoked'

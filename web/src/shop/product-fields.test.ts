@@ -10,6 +10,7 @@ const PRODUCT: StoreProduct = {
   price: 49.5,
   currency: 'eur',
   free: null,
+  bundle: [],
   includes: 'Everything in Lite',
   features: ['Source code', 'Updates'],
   description: 'A **kit**.',
@@ -51,6 +52,12 @@ test('empty fields and rows are left out or mean no limit', () => {
   assert.deepEqual(form.features, ['One', 'Two'])
   assert.deepEqual(form.faq, [{ question: 'Why?', answer: 'Because.' }])
   assert.deepEqual(form.upgrade_from, {})
+})
+
+test('a bundle has the licenses and updates of its products', () => {
+  const form = readFields({ ...formatFields(PRODUCT), bundle: ['lite', 'tool'] })
+  assert.deepEqual(form.bundle, ['lite', 'tool'])
+  assert.deepEqual([form.updates_months, form.renewal_price, form.upgrade_from], [null, null, {}])
 })
 
 test('a tier is suggested from the name', () => {

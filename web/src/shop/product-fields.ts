@@ -14,6 +14,8 @@ export type ProductFields = {
   currency: string
   /** `''`: for the price. */
   free: '' | NonNullable<StoreProduct['free']>
+  /** The slugs of a bundle's products. */
+  bundle: string[]
   includes: string
   features: string
   description: string
@@ -37,6 +39,7 @@ export const NEW_PRODUCT: ProductFields = {
   price: '',
   currency: 'usd',
   free: '',
+  bundle: [],
   includes: '',
   features: '',
   description: '',
@@ -65,6 +68,7 @@ export function formatFields(product: StoreProduct): ProductFields {
     price: String(product.price),
     currency: product.currency,
     free: product.free ?? '',
+    bundle: product.bundle,
     includes: product.includes ?? '',
     features: product.features.join('\n'),
     description: product.description,
@@ -100,6 +104,7 @@ export function readFields(fields: ProductFields): ChangeProductRequest {
     price: Number(fields.price),
     currency: fields.currency.trim().toLowerCase(),
     free: fields.free || null,
+    bundle: fields.bundle,
     includes: fields.includes.trim() || null,
     features: readLines(fields.features),
     description: fields.description,
@@ -121,6 +126,12 @@ export function readFields(fields: ProductFields): ChangeProductRequest {
     changelog: fields.changelog,
     images: readLines(fields.images),
     tax_code: fields.taxCode.trim() || null,
+    // The licenses and updates of a bundle are those of its products.
+    ...(fields.bundle.length > 0 && {
+      updates_months: null,
+      renewal_price: null,
+      upgrade_from: {},
+    }),
   }
 }
 

@@ -62,7 +62,12 @@ export function ProductForm({ product, others, isFixed }: ProductFormProps) {
     <div className={classes.columns}>
       <form onSubmit={submit} aria-label={t('Product')}>
         <fieldset disabled={isFixed} className={classes.form}>
-          <SaleSection {...sections} tier={tier} onTier={product === null ? setOwnTier : null} />
+          <SaleSection
+            {...sections}
+            tier={tier}
+            onTier={product === null ? setOwnTier : null}
+            others={others}
+          />
           <LicenseSection {...sections} others={others} />
           <PageSection {...sections} />
           <FormProblem problem={save.error} />
@@ -76,7 +81,7 @@ export function ProductForm({ product, others, isFixed }: ProductFormProps) {
           )}
         </fieldset>
       </form>
-      <ProductPreview fields={fields} />
+      <ProductPreview fields={fields} others={others} />
     </div>
   )
 }

@@ -53,7 +53,7 @@ export function ProductPage() {
             }
           >
             {data.is_fixed && <FixedNote />}
-            {product.retired_at === null && <Releases tier={tier} />}
+            {product.retired_at === null && product.bundle.length === 0 && <Releases tier={tier} />}
             <ProductForm
               key={tier}
               product={product}

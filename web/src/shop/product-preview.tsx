@@ -1,13 +1,17 @@
 import { IconCheck } from '@tabler/icons-react'
+import type { StoreProduct } from '../api/types.ts'
 import { t } from '../language/text.ts'
 import { Markdown } from '../markdown/markdown.tsx'
 import { formatPrice } from './amount.ts'
 import { type ProductFields, readLines } from './product-fields.ts'
 import classes from './products.module.css'
 
+type PreviewProps = { fields: ProductFields; others: StoreProduct[] }
+
 /** The product as the shop shows it. */
-export function ProductPreview({ fields }: { fields: ProductFields }) {
-  const { name, includes, features, description } = fields
+export function ProductPreview({ fields, others }: PreviewProps) {
+  const { name, includes, features, description, bundle } = fields
+  const members = others.filter(({ slug }) => bundle.includes(slug))
   const isEmpty = name.trim() === ''
   return (
     <section aria-label={t('Preview')} className={classes.preview}>
@@ -16,8 +20,20 @@ export function ProductPreview({ fields }: { fields: ProductFields }) {
         <h2 dir="auto">{isEmpty ? t('Name of the product') : name}</h2>
         <p className={classes.price}>{describePrice(fields)}</p>
         <p className={classes.terms}>
-          {[describeUpdates(fields), describeMachines(fields)].join(', ')}
+          {bundle.length > 0
+            ? t('Updates as each product has them')
+            : [describeUpdates(fields), describeMachines(fields)].join(', ')}
         </p>
+        {members.length > 0 && (
+          <ul>
+            {members.map(({ tier, name: member, price, currency }) => (
+              <li key={tier} dir="auto">
+                <IconCheck size={18} aria-hidden />
+                {t('{0} for {1}', member, formatPrice(price, currency))}
+              </li>
+            ))}
+          </ul>
+        )}
         {includes.trim() !== '' && <p dir="auto">{includes}</p>}
         <ul>
           {readLines(features).map((feature) => (

@@ -2,6 +2,7 @@ import { NativeSelect, Textarea, TextInput } from '@mantine/core'
 import { type ReactNode, useId } from 'react'
 import type { StoreProduct } from '../api/types.ts'
 import { t } from '../language/text.ts'
+import { BundleFields } from './bundle-fields.tsx'
 import { PairList } from './pair-list.tsx'
 import type { ProductFields } from './product-fields.ts'
 import classes from './products.module.css'
@@ -20,9 +21,10 @@ type SaleSectionProps = SectionProps & {
   tier: string
   /** Null: the tier is fixed. */
   onTier: ((tier: string) => void) | null
+  others: StoreProduct[]
 }
 
-export function SaleSection({ fields, set, errors, tier, onTier }: SaleSectionProps) {
+export function SaleSection({ fields, set, errors, tier, onTier, others }: SaleSectionProps) {
   const text = bindTexts({ fields, set, errors })
   return (
     <Section title={t('Sale')}>
@@ -58,7 +60,8 @@ export function SaleSection({ fields, set, errors, tier, onTier }: SaleSectionPr
         value={fields.free}
         onChange={(event) => {
           const free = FREE.find((kind) => kind === event.currentTarget.value) ?? ''
-          set(free === '' ? { free } : { free, price: '0', renewalPrice: '', upgrades: [] })
+          const none = { price: '0', bundle: [], renewalPrice: '', upgrades: [] }
+          set(free === '' ? { free } : { free, ...none })
         }}
         data={[
           { value: '', label: t('For its price') },
@@ -67,6 +70,14 @@ export function SaleSection({ fields, set, errors, tier, onTier }: SaleSectionPr
         ]}
         error={errors.free}
       />
+      {fields.free === '' && (
+        <BundleFields
+          bundle={fields.bundle}
+          others={others}
+          error={findError(errors, 'bundle')}
+          onChange={(bundle) => set({ bundle })}
+        />
+      )}
       <div className={classes.pair}>
         {onTier && (
           <TextInput
@@ -119,6 +130,15 @@ export function LicenseSection({
   others,
 }: SectionProps & { others: StoreProduct[] }) {
   const text = bindTexts({ fields, set, errors })
+  if (fields.bundle.length > 0) {
+    return (
+      <Section title={t('License')}>
+        <p className={classes.note}>
+          {t('Each product of the bundle has its own license, releases and updates.')}
+        </p>
+      </Section>
+    )
+  }
   const count = { inputMode: 'numeric', pattern: '\\d*', title: t('A whole number') } as const
   return (
     <Section title={t('License')}>
@@ -156,7 +176,7 @@ export function LicenseSection({
       <UpgradeFields
         upgrades={fields.upgrades}
         currency={fields.currency}
-        others={others}
+        others={others.filter(({ bundle }) => bundle.length === 0)}
         onChange={(upgrades) => set({ upgrades })}
         error={findError(errors, 'upgrade_from')}
       />

@@ -23,6 +23,8 @@ const ORDER: OrderDetail = {
   entitled_until: null,
   created_at: '2026-01-01T00:00:00.000Z',
   license_key_masked: 'LK-…',
+  bundle_id: null,
+  members: [],
   waiver: null,
   withdrawn_at: null,
   revoked_at: null,
