@@ -116,9 +116,9 @@ async function* entryBody(
   try {
     let position = mac ? Math.min(mac.position, resumeAt) : resumeAt
     for await (const batch of readBatches(pack, packed, position, to)) {
-      encrypt(batch, position)
-      if (mac?.position === position) advance(mac, batch)
-      yield* clip(batch, dataAt + position, window)
+      const encrypted = encrypt(batch, position)
+      if (mac?.position === position) advance(mac, encrypted)
+      yield* clip(encrypted, dataAt + position, window)
       position += batch.length
     }
   } finally {
@@ -129,15 +129,23 @@ async function* entryBody(
   if (codeAsked) yield* clip(known ?? finish(salt, mac, keys.macKey), codeAt, window)
 }
 
-/** Reads the packed bytes [from, to) in whole batches, each while the previous one is encrypted. */
+/**
+ * Reads the packed bytes [from, to) in whole batches, each while the previous one is encrypted. A
+ * batch is valid until the next is requested, because two buffers take turns.
+ */
 async function* readBatches(
   pack: PackReader,
   { offset, packedBytes }: PackedEntry,
   from: number,
   to: number,
 ): AsyncGenerator<Buffer> {
+  const buffers: Buffer[] = []
   const read = async (position: number) => {
-    const batch = Buffer.allocUnsafeSlow(Math.min(BATCH_BYTES, packedBytes - position))
+    const turn = ((position - from) / BATCH_BYTES) % 2
+    const sizeBytes = Math.min(BATCH_BYTES, packedBytes - position)
+    const buffer = buffers[turn] ?? Buffer.allocUnsafeSlow(sizeBytes)
+    buffers[turn] = buffer
+    const batch = buffer.subarray(0, sizeBytes)
     await pack.read(batch, offset + position)
     return batch
   }

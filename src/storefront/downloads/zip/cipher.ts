@@ -49,16 +49,19 @@ let hasHighWords = false
 
 /**
  * AE-2 counts its blocks from 1, little-endian, which OpenSSL's CTR (big-endian) cannot do. So the
- * counter blocks are encrypted with ECB in one batch and XORed onto the data. Works in place;
- * `position` is the offset in the entry and a multiple of 16.
+ * counter blocks are encrypted with ECB in one batch, and the data is XORed onto them, so that a
+ * batch needs no second buffer. `position` is the offset in the entry and a multiple of 16.
  */
-export function entryCipher(cipherKey: Buffer): (data: Buffer, position: number) => void {
+export function entryCipher(cipherKey: Buffer): (data: Buffer, position: number) => Buffer {
   const cipher = createCipheriv('aes-256-ecb', cipherKey, null).setAutoPadding(false)
 
   return (data, position) => {
     const blocks = Math.ceil(data.length / BLOCK_BYTES)
     countBlocks(position / BLOCK_BYTES + 1, blocks)
-    xor(data, cipher.update(counterBytes.subarray(0, blocks * BLOCK_BYTES)))
+    const stream = cipher.update(counterBytes.subarray(0, blocks * BLOCK_BYTES))
+    const encrypted = stream.subarray(0, data.length)
+    xor(encrypted, data)
+    return encrypted
   }
 }
 
@@ -75,14 +78,13 @@ function countBlocks(first: number, blocks: number) {
 /**
  * Four bytes at a time: 5 times the speed of single bytes; BigUint64Array is slower than either.
  */
-function xor(data: Buffer, stream: Buffer) {
-  const aligned = data.byteOffset % 4 === 0 && stream.byteOffset % 4 === 0
+function xor(onto: Buffer, data: Buffer) {
+  const aligned = onto.byteOffset % 4 === 0 && data.byteOffset % 4 === 0
   const words = aligned ? data.length >>> 2 : 0
   if (words > 0) {
-    const to = new Int32Array(data.buffer, data.byteOffset, words)
-    const from = new Int32Array(stream.buffer, stream.byteOffset, words)
+    const to = new Int32Array(onto.buffer, onto.byteOffset, words)
+    const from = new Int32Array(data.buffer, data.byteOffset, words)
     for (let i = 0; i < words; i++) to[i] = (to[i] as number) ^ (from[i] as number)
   }
-  for (let i = words * 4; i < data.length; i++)
-    data[i] = (data[i] as number) ^ (stream[i] as number)
+  for (let i = words * 4; i < data.length; i++) onto[i] = (onto[i] as number) ^ (data[i] as number)
 }
