@@ -11,13 +11,13 @@ const VALUES: Readonly<Record<string, Phrases>> = phrases.values
 /** Returns the sentence of a problem, or what is wrong with each field, with full stops. */
 export function describeProblem(problem: Problem, locale: Locale): string {
   const { detail } = problem
-  const said =
+  const lines =
     typeof detail === 'string'
       ? [locale === 'de' ? translateSentence(problem) : detail]
       : detail.map(({ msg }) =>
           locale === 'de' ? (translatePhrase(phrases.issues, msg) ?? msg) : msg,
         )
-  return said.map((sentence) => sentence.replace(/\.?$/, '.')).join(' ')
+  return lines.map((sentence) => sentence.replace(/\.?$/, '.')).join(' ')
 }
 
 function translateSentence({ code, values, message }: Problem): string {

@@ -148,15 +148,15 @@ function requireReferences(
   tier: Tier,
   changed: CatalogueProduct | undefined,
 ): void {
-  const others = rows.filter((row) => row.tier !== tier && row.retired_at === null).map(readRow)
-  const sold = changed ? [...others, changed] : others
+  const unchanged = rows.filter((row) => row.tier !== tier && row.retired_at === null).map(readRow)
+  const sold = changed ? [...unchanged, changed] : unchanged
   if (changed) namingField(() => checkReferences(changed, 'body', sold))
-  for (const other of others) {
+  for (const product of unchanged) {
     try {
-      checkReferences(other, '', sold)
+      checkReferences(product, '', sold)
     } catch (error) {
       if (!(error instanceof CatalogueError)) throw error
-      throw storefrontProblem('product_in_use', { tier: other.tier })
+      throw storefrontProblem('product_in_use', { tier: product.tier })
     }
   }
 }
