@@ -152,6 +152,20 @@ test('in production with DATABASE_URL, a release needs a folder that every node 
   })
 })
 
+test('a bundle takes no release, which its buyers could not download', async (t) => {
+  const { root } = await openDesk(t)
+  const more = [
+    { ...COURSE, tier: 'kit', name: 'Kit' },
+    { ...COURSE, tier: 'both', name: 'Both', bundle: ['course', 'kit'] },
+  ]
+  for (const product of more) {
+    const made = await root.post('/api/admin/products', product)
+    assert.equal(made.status, 201, made.text)
+  }
+  const refused = await upload(root, '1.0.0', {}, '/api/admin/products/both/releases')
+  assert.deepEqual([refused.status, refused.body.code], [409, 'bundle_without_files'])
+})
+
 test('folders of PRODUCTS_DIR stay releases beside the uploaded ones, and keep their versions', async (t) => {
   const products = temporaryFolder(t)
   mkdirSync(join(products, 'course/0.9.0'), { recursive: true })

@@ -119,9 +119,9 @@ export const storefrontProblem = Problem.define({
     'The order of its bundle {id} decides about this one',
     { advice: 'Send the request for that order.' },
   ],
-  bundle_without_key: [
+  bundle_without_files: [
     409,
-    'A bundle has no license key; its products have theirs',
+    'A bundle has no files and no license key; its products have theirs',
     { advice: '`GET /api/purchases` lists them with the same `bundle_id`.' },
   ],
   purchase_not_restorable: [

@@ -21,7 +21,7 @@ export async function requireActivePurchase(
 ): Promise<PurchaseRow> {
   const { db } = deps
   const found = id ? await purchaseStore.findOfUser(db, userId, id) : undefined
-  if (found && purchaseStore.isBundle(found)) throw storefrontProblem('product_files_missing')
+  if (found && purchaseStore.isBundle(found)) throw storefrontProblem('bundle_without_files')
   const purchase = id
     ? found && (await applyVersion(deps, found, version))
     : await findNewestPurchase(deps, userId, version)

@@ -34,7 +34,7 @@ export async function createToken(
   await transaction(db, async (tx) => {
     const found = await purchaseStore.findOfUser(tx, userId, purchaseId)
     if (!found) throw storefrontProblem('purchase_not_found')
-    if (purchaseStore.isBundle(found)) throw storefrontProblem('bundle_without_key')
+    if (purchaseStore.isBundle(found)) throw storefrontProblem('bundle_without_files')
     // The lock makes a simultaneous refund visible, and orders simultaneous calls.
     const chain = await purchaseStore.lockChain(tx, found)
     if (!chain.some(purchaseStore.isCurrent)) throw storefrontProblem('license_revoked')

@@ -4,7 +4,7 @@
  */
 import { type Static, Type } from 'typebox'
 import { recordAudit } from '#audit/audit.ts'
-import type { Tier } from '#catalogue/catalogue.ts'
+import type { CatalogueProduct, Tier } from '#catalogue/catalogue.ts'
 import { MINUTE_MS, plus } from '#platform/clock.ts'
 import { isUniqueViolation, transaction } from '#platform/db/db.ts'
 import { Instant, Named, Nullable, OneOf } from '#platform/http/schema.ts'
@@ -88,7 +88,8 @@ export async function uploadRelease(
   { files, leftOut, notes }: NewRelease & { notes: string },
 ): Promise<ReleaseView> {
   const { db, clock, jobs, products } = deps
-  requireProduct(deps, tier)
+  const { bundle } = requireProduct(deps, tier)
+  if (bundle.length > 0) throw storefrontProblem('bundle_without_files')
   requireSharedFolder(deps.config)
   if (!VERSION.test(version))
     throw invalid(['body', 'version'], 'Should be letters, digits, dots, - and +, as in 1.2.0')
@@ -231,8 +232,10 @@ async function removeFiles(
 }
 
 /** Buyers of a retired product get its releases, too. */
-function requireProduct({ productList }: ReleaseEditingDeps, tier: Tier): void {
-  if (!productList.find(tier)) throw storefrontProblem('product_not_found')
+function requireProduct({ productList }: ReleaseEditingDeps, tier: Tier): CatalogueProduct {
+  const product = productList.find(tier)
+  if (!product) throw storefrontProblem('product_not_found')
+  return product
 }
 
 async function requireRow({ db }: ReleaseEditingDeps, tier: Tier, version: string) {

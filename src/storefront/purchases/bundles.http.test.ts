@@ -79,7 +79,8 @@ test('the buyer of a bundle gets each product with its key, downloads and machin
     const reply = await ada.download(`/api/download?purchase_id=${id}`)
     assert.equal(reply.status, 200)
   }
-  assert.equal((await ada.download(`/api/download?purchase_id=${bundle.id}`)).status, 404)
+  const files = await ada.download(`/api/download?purchase_id=${bundle.id}`)
+  assert.deepEqual([files.status, files.body.code], [409, 'bundle_without_files'])
   assert.equal((await ada.get(`/api/purchases/${kit.id}/invoice`)).body.code, 'no_invoice')
   const rotated = await ada.request('POST', `/api/purchases/${kit.id}/rotate-key`)
   assert.match(rotated.body.license_key, /^LK-/)
@@ -88,7 +89,7 @@ test('the buyer of a bundle gets each product with its key, downloads and machin
     ['tokens', { name: 'ci', days: 30 }],
   ] as const) {
     const reply = await ada.request('POST', `/api/purchases/${bundle.id}/${path}`, { body })
-    assert.equal(reply.body.code, 'bundle_without_key')
+    assert.equal(reply.body.code, 'bundle_without_files')
   }
   const again = await ada.request('POST', '/api/checkout', { body: { tier: 'both' } })
   assert.equal(again.body.code, 'already_owned')

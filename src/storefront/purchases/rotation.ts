@@ -26,7 +26,7 @@ export async function rotateKey(
 ): Promise<string> {
   const found = await store.findOfUser(db, userId, purchaseId)
   if (!found) throw storefrontProblem('purchase_not_found')
-  if (store.isBundle(found)) throw storefrontProblem('bundle_without_key')
+  if (store.isBundle(found)) throw storefrontProblem('bundle_without_files')
   if (!store.isCurrent(found)) throw storefrontProblem('license_revoked')
   if (config.limits.general !== null) {
     const hit = await limiter.hit('rotate-key', found.chain_id, PER_LICENSE)
