@@ -26,9 +26,9 @@ type Round = {
   email: string
   question: string
   plan: string
-  /** What Billing says after the change to the plan. */
+  /** The text on Billing after the change of plan. */
   effect: RegExp
-  /** Whose plan the founder changes, and whose payment they refund. */
+  /** The founder changes the plan of this customer and refunds their payment. */
   customer: string
   product: string
 }

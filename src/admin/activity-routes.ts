@@ -174,11 +174,11 @@ function jobRoutes(app: App, { db, clock, jobs }: Needs): void {
       config: { access: 'superuser' },
     },
     async ({ query: { about } }) => {
-      const asked = chooseKinds(about)
+      const kinds = chooseKinds(about)
       const [{ queued }, dead, waiting] = await Promise.all([
         jobs.counts(),
-        jobs.dead(asked),
-        jobs.waiting(asked),
+        jobs.dead(kinds),
+        jobs.waiting(kinds),
       ])
       return { queued, dead: dead.map(viewJob), waiting: waiting.map(viewJob) }
     },

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import { listAboutUser } from '#audit/entries.ts'
 import { listMoneyEvents } from '#billing/money/customer.ts'
 import { findEmails } from '#identity/admin/administration.ts'
-import { listEmailsBefore } from '#mail/email-log.ts'
+import { listNewestEmails } from '#mail/email-log.ts'
 import { DAY_MS, type Instant, plus } from '#platform/clock.ts'
 import { Instant as InstantType, JsonObject, Nullable, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -146,7 +146,7 @@ async function readAccount({ db }: Deps, userId: string, before: Instant): Promi
 }
 
 async function readEmails({ db }: Deps, userId: string, before: Instant): Promise<Part[]> {
-  const rows = await listEmailsBefore(db, userId, { before, limit: PART_MAX })
+  const rows = await listNewestEmails(db, userId, { before, limit: PART_MAX })
   return [
     limited(
       rows.map(({ id, created_at, state, error, address, subject }) => ({

@@ -1,4 +1,4 @@
-/** The log of emails for superusers: to whom, about what, and whether the mail server took it. */
+/** Lists emails for superusers: recipient, subject, and whether the mail server accepted each. */
 import { Type } from 'typebox'
 import { listEmails } from '#mail/email-log.ts'
 import { EMAIL_STATES } from '#mail/tables.ts'

@@ -93,7 +93,7 @@ test('docs/errors.md is current (npm run docs writes it)', () => {
 const TEXT = /\s*(?<quote>['"`])(?<said>(?:(?!\k<quote>)[^$]|\$\{[^{}'`]*\})+)\k<quote>/.source
 /** What code says about a field: `invalid(['body', 'name'], 'Should …')`. */
 const INVALID = new RegExp(`\\binvalid\\(\\s*(?:\\[[^\\]]*\\]|\\w+),${TEXT}`, 'g')
-/** What code says about a field, a file or a check in other ways. */
+/** Finds texts about a field, a file or a check that do not go through `invalid`. */
 const SAID = new RegExp(
   `(?:\\b(?:refuse|unreadable|Unreadable|wrong)\\(|\\bweak\\([^,]*,|\\b(?:msg|says|reason):)${TEXT}`,
   'g',

@@ -97,7 +97,7 @@ export async function listEmails(
 }
 
 /** Returns the newest emails to a user before an instant. */
-export async function listEmailsBefore(
+export async function listNewestEmails(
   db: Db,
   userId: string,
   { before, limit }: { before: Instant; limit: number },

@@ -53,8 +53,8 @@ export function handleOverrideEnds({ db, clock, jobs }: Deps): void {
           .select(['tier_override_until', 'processor_tier'])
           .where('id', '=', userId),
       ).executeTakeFirst()
-      // A changed override has a job of its own. This node's clock may lag the database's, by which
-      // jobs fall due, so it is not compared.
+      // A changed override enqueues another job. The times are compared for identity: the database's
+      // clock decides when jobs are due, and this node's clock may lag behind it.
       if (user?.tier_override_until !== until) return
       const now = clock.now()
       await updateUser(

@@ -18,7 +18,8 @@ export type ArchiveDeps = Pick<Platform, 'config' | 'clock' | 'secrets'> & Relea
 
 /**
  * Returns the ZIP of a purchase, with the newest release that its entitlement covers, or with the
- * named version. Null when it covers no such release, or the files are missing. The first call for a release compresses it.
+ * named version. Null when it covers no such release, or the files are missing. The first call for
+ * a release compresses it.
  * @throws when its files cannot be read
  */
 export async function buildArchive(

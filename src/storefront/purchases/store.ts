@@ -27,7 +27,7 @@ export const FREE_PREFIX = 'free_'
 /** Begins the payment of a product that its bundle's purchase paid for. */
 export const MEMBER_PREFIX = 'bundle_'
 
-/** Returns true for a purchase without a payment of its own: of a free product, or in a bundle. */
+/** Returns true for free products and for products in a bundle, which have no separate payment. */
 export const isUnpaid = ({ payment_ref }: Pick<PurchaseRow, 'payment_ref'>): boolean =>
   payment_ref.startsWith(FREE_PREFIX) || payment_ref.startsWith(MEMBER_PREFIX)
 

@@ -46,7 +46,7 @@ test('a confirmed withdrawal ends the purchase, refunds it once and emails a rec
   assert.equal(actions.length, 1)
 })
 
-test('nobody withdraws the order of another person, and replies do not tell why', async (t) => {
+test('nobody withdraws the order of another person, and replies do not show whether it exists', async (t) => {
   const { shop, ada, order } = await openWithOrder(t)
   const eve = await shop.buyer('eve')
   const shape = ({ body }: { body: Record<string, unknown> }) => Object.keys(body).sort()
