@@ -166,7 +166,9 @@ test('a list and the settings that stand for its words say the same', () => {
     DISPOSABLE_DOMAINS: 'refuse',
     REQUIRE_VERIFIED_EMAIL: 'true',
     REQUIRE_SUPERUSER_TWO_FACTOR: 'false',
-    RETENTION_DAYS: 'usage=100',
+    RETENTION_DAYS: 'contact=100',
+    RETENTION_USAGE_DAYS: '70',
+    RETENTION_EVENTS_DAYS: '20',
     RETENTION_AUDIT_DAYS: '40',
     RETENTION_CONVERSATIONS_DAYS: '50',
   })
@@ -174,8 +176,11 @@ test('a list and the settings that stand for its words say the same', () => {
   for (const domain of ['example.org', 'example.edu', 'mailinator.com'])
     assert.ok(signUp.denied.has(domain), domain)
   assert.deepEqual([requireVerifiedEmail, requireSuperuserTwoFactor], [true, false])
-  const { usageDays, auditDays, conversationsDays } = retention
-  assert.deepEqual([usageDays, auditDays, conversationsDays], [100, 40, 50])
+  const { contactDays, usageDays, eventsDays, auditDays, conversationsDays } = retention
+  assert.deepEqual(
+    [contactDays, usageDays, eventsDays, auditDays, conversationsDays],
+    [100, 70, 20, 40, 50],
+  )
   assert.equal(readConfig({ DISPOSABLE_DOMAINS: 'allow' }).signUp.denied.size, 0)
   assert.throws(
     () => readConfig({ REQUIRE_VERIFIED_EMAIL: 'perhaps' }),

@@ -69,6 +69,8 @@ const WORDS: Readonly<
     list: 'REQUIRE',
     write: writeFlag('REQUIRE_SUPERUSER_TWO_FACTOR', 'superuser_two_factor'),
   },
+  RETENTION_USAGE_DAYS: { list: 'RETENTION_DAYS', write: (_, days) => `usage=${days}` },
+  RETENTION_EVENTS_DAYS: { list: 'RETENTION_DAYS', write: (_, days) => `events=${days}` },
   RETENTION_AUDIT_DAYS: { list: 'RETENTION_DAYS', write: (_, days) => `audit=${days}` },
   RETENTION_CONVERSATIONS_DAYS: {
     list: 'RETENTION_DAYS',
