@@ -138,7 +138,12 @@ export async function prepareRelease(
 ): Promise<void> {
   const now = clock.now()
   const release = await findEntitledRelease(source, tier, now, null)
-  if (release) await preparePack(cacheDir(config), release.files)
+  if (release) await prepareFiles(config, release.files)
+}
+
+/** Compresses the files of a release, unless they are compressed already; marks them as used. */
+export async function prepareFiles(config: Config, files: StoredFile[]): Promise<void> {
+  if (files.length > 0) await preparePack(cacheDir(config), files)
 }
 
 /** Opens the sources of an archive; the caller closes them. */

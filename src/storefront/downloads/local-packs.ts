@@ -1,17 +1,28 @@
 /**
- * Compresses uploaded releases on this node when they are published, so that its first buyer does not
- * wait. The job of an upload does so on one node only, and nodes share no cache.
+ * Compresses releases on this node before their downloads, so that no buyer waits: at the start, after
+ * every change of the products, and every hour. The job of an upload does so on one node only, and
+ * nodes share no cache. It also marks these packs as used, because unused ones are dropped.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Tier } from '#catalogue/catalogue.ts'
+import { HOUR_MS } from '#platform/clock.ts'
 import type { Platform } from '#platform/platform.ts'
-import type { ProductDeps } from '../products/releases.ts'
-import { prepareRelease } from './archives.ts'
+import type { StoredFile } from '../products/file-store.ts'
+import type { ProductList } from '../products/product-list.ts'
+import { listReleases, type ReleaseSource } from '../products/releases.ts'
+import { prepareFiles } from './archives.ts'
 
-type Deps = Pick<Platform, 'config' | 'clock' | 'log'> & ProductDeps
+type Deps = Pick<Platform, 'config' | 'clock' | 'log'> &
+  Pick<ReleaseSource, 'products'> & {
+    productList: Pick<ProductList, 'known' | 'listUploaded' | 'onReload'>
+  }
+
+/** Bounds the disk: beyond it, the first download of an older release on this node compresses it. */
+const OLDER_BYTES_MAX = 10 * 1024 ** 3
 
 export class LocalPacks {
   readonly #deps: Deps
+  #timer: NodeJS.Timeout | undefined
   #running: Promise<void> | null = null
   #isChanged = false
   #isEnding = false
@@ -20,14 +31,16 @@ export class LocalPacks {
     this.#deps = deps
   }
 
-  /** Prepares now, and after every change of the products. */
+  /** Prepares now, after every change of the products, and every hour. */
   follow(): void {
     this.#deps.productList.onReload(() => this.#prepare())
+    this.#timer = setInterval(() => this.#prepare(), HOUR_MS).unref()
     this.#prepare()
   }
 
   /** Starts no more packs, and waits at most `ms` for the running one. */
   async drain(ms: number): Promise<void> {
+    clearInterval(this.#timer)
     this.#isEnding = true
     if (this.#running) await Promise.race([this.#running, sleep(ms, undefined, { ref: false })])
   }
@@ -40,19 +53,46 @@ export class LocalPacks {
   }
 
   async #run(): Promise<void> {
-    while (this.#isChanged) {
+    while (this.#isChanged && !this.#isEnding) {
       this.#isChanged = false
-      for (const { tier } of this.#deps.productList.known) await this.#prepareTier(tier)
+      const listed: StoredFile[][][] = []
+      for (const { tier } of this.#deps.productList.known) listed.push(await this.#list(tier))
+      // Most buyers get the newest release of a product.
+      await this.#pack(listed.flatMap((releases) => releases.slice(0, 1)))
+      await this.#pack(listed.flatMap((releases) => releases.slice(1)))
     }
   }
 
-  /** The first download reports errors of a product. */
-  async #prepareTier(tier: Tier): Promise<void> {
-    const { log, productList } = this.#deps
-    const isPublished = productList.listUploaded(tier).some(({ status }) => status === 'published')
-    if (this.#isEnding || !isPublished) return
-    await prepareRelease(this.#deps, tier).catch((error) =>
-      log.error({ err: error, tier }, 'a release could not be prepared'),
-    )
+  /** Lists the files of the releases to compress, the newest release first. */
+  async #list(tier: Tier): Promise<StoredFile[][]> {
+    const { products, productList, clock, log } = this.#deps
+    // The samples are small, and a shop replaces them.
+    if (products.isSample && productList.listUploaded(tier).length === 0) return []
+    try {
+      const listed: StoredFile[][] = []
+      let olderBytes = 0
+      for (const { folder } of await listReleases(this.#deps, tier, clock.now())) {
+        const files = await products.files(folder)
+        if (listed.length > 0) olderBytes += files.reduce((sum, file) => sum + file.sizeBytes, 0)
+        if (olderBytes > OLDER_BYTES_MAX) break
+        listed.push(files)
+      }
+      return listed
+    } catch (error) {
+      log.error({ err: error, tier }, 'the releases of a product cannot be read')
+      return []
+    }
+  }
+
+  /** Stops after a change of the products, because a new release comes first. */
+  async #pack(releases: readonly StoredFile[][]): Promise<void> {
+    const { config, log } = this.#deps
+    for (const files of releases) {
+      if (this.#isChanged || this.#isEnding) return
+      // The first download reports errors of a product.
+      await prepareFiles(config, files).catch((error) =>
+        log.error({ err: error }, 'a release could not be prepared'),
+      )
+    }
   }
 }
