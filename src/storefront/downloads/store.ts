@@ -36,7 +36,15 @@ export function listOfUser(db: Db, userId: string, purchaseId: string | undefine
 export function listOfPurchases(db: Db, userId: string, purchaseIds: string[], max: number) {
   return db
     .selectFrom('downloads')
-    .select(['id', 'version', 'ip_address', 'user_agent', 'country', 'downloaded_at'])
+    .select([
+      'id',
+      'purchase_id',
+      'version',
+      'ip_address',
+      'user_agent',
+      'country',
+      'downloaded_at',
+    ])
     .where('user_id', '=', userId)
     .where('purchase_id', 'in', purchaseIds)
     .orderBy('downloaded_at', 'desc')

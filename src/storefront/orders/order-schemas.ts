@@ -87,6 +87,7 @@ export const OrderDetail = Type.Object(
       Type.Object(
         {
           id: Type.String(),
+          tier: Type.String({ description: 'The product; in a bundle, one of its products' }),
           version: Type.String(),
           ip_address: Type.String(),
           user_agent: Type.String(),

@@ -78,13 +78,14 @@ export async function readOrder({ db, secrets }: OrderDeps, id: string): Promise
   const row = await findById(db, id)
   if (!row) throw storefrontProblem('purchase_not_found')
   const members = await listMembers(db, row)
-  const parts = [row, ...members].map((part) => part.id)
+  const renewed = await Promise.all(members.map((member) => listChain(db, member)))
+  const tiers = new Map([row, ...renewed.flat()].map((part) => [part.id, part.tier]))
   const [[view], chain, refunds, disputes, downloads, machines, changes] = await Promise.all([
     viewOrders(db, [row]),
     listChain(db, row).then((rows) => viewOrders(db, rows)),
     listRefunds(db, row.payment_ref),
     listDisputes(db, row.payment_ref),
-    listOfPurchases(db, findBuyerId(row), parts, DOWNLOADS_MAX),
+    listOfPurchases(db, findBuyerId(row), [...tiers.keys()], DOWNLOADS_MAX),
     listActive(db, row),
     listChanges(db, row.id),
   ])
@@ -104,7 +105,10 @@ export async function readOrder({ db, secrets }: OrderDeps, id: string): Promise
     chain,
     refunds,
     disputes,
-    downloads,
+    downloads: downloads.map(({ purchase_id, ...download }) => ({
+      ...download,
+      tier: tiers.get(purchase_id) ?? row.tier,
+    })),
     machines: machines.map(({ id, name, platform, version, activated_at, last_seen_at }) => ({
       id,
       name,

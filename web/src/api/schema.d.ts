@@ -2605,6 +2605,8 @@ export type OrderDetail = {
 
 export type OrderDownload = {
   id: string
+  /** The product; in a bundle, one of its products */
+  tier: string
   version: string
   ip_address: string
   user_agent: string

@@ -184,7 +184,7 @@ function EvidenceDialog({ id, onClose }: { id: string; onClose: () => void }) {
     <Dialog title={t('Evidence')} onClose={onClose}>
       <Loaded query={order} skeleton={<Skeleton h={180} />}>
         {(data) => {
-          const text = writeEvidence(data, nameTier(data.tier))
+          const text = writeEvidence(data, nameTier)
           return (
             <>
               {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard. */}

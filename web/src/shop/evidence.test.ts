@@ -34,6 +34,7 @@ const ORDER: Parameters<typeof writeEvidence>[0] = {
   downloads: [
     {
       id: 'd',
+      tier: 'pro',
       version: '1.1.0',
       ip_address: '192.0.2.7',
       user_agent: 'Mozilla/5.0 (X11; Linux x86_64) Firefox/130.0',
@@ -54,10 +55,12 @@ const ORDER: Parameters<typeof writeEvidence>[0] = {
   changes: [],
 }
 
+const nameTier = (tier: string) => `Name of ${tier}`
+
 test('the evidence says what was delivered when, to which address', () => {
   assert.equal(
-    writeEvidence(ORDER, 'Pro'),
-    `Order order-1: Pro, $299.00, paid 2026-11-26 23:22 UTC
+    writeEvidence(ORDER, nameTier),
+    `Order order-1: Name of pro, $299.00, paid 2026-11-26 23:22 UTC
 Payment pi_1
 Buyer: ada@example.com
 The buyer agreed to immediate delivery 2026-11-26 23:22 UTC (text of 2026-01).
@@ -70,11 +73,17 @@ The license is active on:
   )
 })
 
+test('the evidence of a bundle names the delivered product', () => {
+  const downloads = ORDER.downloads.map((download) => ({ ...download, tier: 'kit' }))
+  const text = writeEvidence({ ...ORDER, downloads }, nameTier)
+  assert.match(text, /08:00 UTC: Name of kit, version 1.1.0 to 192.0.2.7/)
+})
+
 test('missing evidence has no headings', () => {
   const order = { ...ORDER, email: null, waiver: null, downloads: [], machines: [] }
   assert.equal(
-    writeEvidence(order, 'Pro'),
-    `Order order-1: Pro, $299.00, paid 2026-11-26 23:22 UTC
+    writeEvidence(order, nameTier),
+    `Order order-1: Name of pro, $299.00, paid 2026-11-26 23:22 UTC
 Payment pi_1
 Buyer: the account was deleted`,
   )

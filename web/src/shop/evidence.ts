@@ -2,12 +2,13 @@
 import type { OrderDetail } from '../api/types.ts'
 import { describeDevice } from '../components/device.ts'
 import { formatAmount } from './amount.ts'
+import type { NameTier } from './timeline.ts'
 
 /** Returns text to paste into the processor's form. Times are in UTC. */
-export function writeEvidence(order: OrderDetail, product: string): string {
+export function writeEvidence(order: OrderDetail, nameTier: NameTier): string {
   const { id, amount_cents, currency, created_at, payment_ref } = order
   return [
-    `Order ${id}: ${product}, ${formatAmount(amount_cents, currency)}, paid ${formatUtc(created_at)}`,
+    `Order ${id}: ${nameTier(order.tier)}, ${formatAmount(amount_cents, currency)}, paid ${formatUtc(created_at)}`,
     `Payment ${payment_ref}`,
     `Buyer: ${order.email ?? 'the account was deleted'}`,
     order.waiver
@@ -16,8 +17,8 @@ export function writeEvidence(order: OrderDetail, product: string): string {
     ...writeList(
       'Delivered to the buyer’s account:',
       order.downloads.map(
-        ({ downloaded_at, version, ip_address, country, user_agent }) =>
-          `${formatUtc(downloaded_at)}: version ${version} to ${ip_address}${country ? ` (${country})` : ''}, ${describeDevice(user_agent)}`,
+        ({ downloaded_at, tier, version, ip_address, country, user_agent }) =>
+          `${formatUtc(downloaded_at)}: ${tier === order.tier ? '' : `${nameTier(tier)}, `}version ${version} to ${ip_address}${country ? ` (${country})` : ''}, ${describeDevice(user_agent)}`,
       ),
     ),
     ...writeList(

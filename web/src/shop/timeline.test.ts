@@ -83,6 +83,24 @@ test('events are listed newest first, each refund once, with its own reason', ()
   )
 })
 
+test('downloads of a bundle name their product', () => {
+  const download = (tier: string, downloaded_at: string) => ({
+    id: tier,
+    tier,
+    version: '1.0.0',
+    ip_address: '192.0.2.1',
+    country: null,
+    user_agent: '',
+    downloaded_at,
+  })
+  const downloads = [
+    download('kit', '2026-01-03T00:00:00.000Z'),
+    download('pro', '2026-01-02T00:00:00.000Z'),
+  ]
+  const titles = describe({ downloads }).map((line) => line.split(';')[0])
+  assert.deepEqual(titles, ['Downloaded kit! 1.0.0', 'Downloaded 1.0.0', 'Paid $100.00'])
+})
+
 test('the title of a change depends on whether a superuser, a refund or a dispute made it', () => {
   const change = (action: string, data: Record<string, unknown> | null) => ({
     at: '2026-03-01T00:00:00.000Z',

@@ -15,7 +15,7 @@ export type OrderEvent = {
 }
 
 type Change = OrderDetail['changes'][number]
-type NameTier = (tier: string) => string
+export type NameTier = (tier: string) => string
 
 /** Returns the events, newest first. */
 export function listOrderEvents(order: OrderDetail, nameTier: NameTier): OrderEvent[] {
@@ -29,7 +29,9 @@ export function listOrderEvents(order: OrderDetail, nameTier: NameTier): OrderEv
           ]),
         ]
       : []),
-    ...order.downloads.map(describeDownload),
+    ...order.downloads.map((download) =>
+      describeDownload(download, nameDelivery(order, download, nameTier)),
+    ),
     ...order.machines.map((machine) =>
       event(
         machine.activated_at,
@@ -79,9 +81,20 @@ function describeSale(
   return event(created_at, 'paid', `${amount} ${purpose}`, [])
 }
 
-function describeDownload(download: OrderDetail['downloads'][number]): OrderEvent {
-  const { version, ip_address, country, user_agent, downloaded_at } = download
-  return event(downloaded_at, 'delivered', t('Downloaded {0}', version), [
+type Download = OrderDetail['downloads'][number]
+
+/** Returns the version; with its product in the order of a bundle. */
+function nameDelivery(
+  { tier: ordered }: OrderDetail,
+  { tier, version }: Download,
+  nameTier: NameTier,
+): string {
+  return tier === ordered ? version : `${nameTier(tier)} ${version}`
+}
+
+function describeDownload(download: Download, name: string): OrderEvent {
+  const { ip_address, country, user_agent, downloaded_at } = download
+  return event(downloaded_at, 'delivered', t('Downloaded {0}', name), [
     ip_address,
     country,
     describeDevice(user_agent),
