@@ -5,7 +5,7 @@
  */
 import './money/tables.ts'
 import { findUser } from '#identity/users.ts'
-import { disputedEmail, refundedEmail } from '#mail/billing-emails.ts'
+import { disputedEmail, type RefundedPurchase, refundedEmail } from '#mail/billing-emails.ts'
 import type { Db } from '#platform/db/db.ts'
 import { formatDate } from '#platform/locale.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
@@ -147,7 +147,7 @@ export async function followPayment(
   await enqueueReversalSync(deps, tx, payment)
 }
 
-/** Emails refunds of any payment and disputes of subscription payments. */
+/** Emails refunds and disputes of subscription payments. */
 async function emailPayer(
   deps: Pick<BillingDeps, 'config' | 'jobs' | 'clock'>,
   tx: Db,
@@ -156,7 +156,8 @@ async function emailPayer(
 ): Promise<void> {
   const { id, user_id: userId, currency, kind } = payment
   if (userId === null) return
-  await emailRefund(deps, tx, userId, payment, before)
+  // The shop emails refunds of purchases, with their products.
+  if (kind !== 'purchase') await emailRefund(deps, tx, userId, payment, before)
   if (kind !== 'subscription' || payment.dispute !== 'open' || before.dispute === 'open') return
   const user = before.paid_at === null ? null : await findUser(tx, userId)
   if (!user?.is_active) return
@@ -167,13 +168,17 @@ async function emailPayer(
   await sendNotice(deps, tx, user.id, `disputed:${id}`, email)
 }
 
-/** Emails a new refund to a user. Skips refunds that were recorded before the payment itself. */
+/**
+ * Emails a new refund to a user. Skips refunds that were recorded before the payment itself.
+ * `purchase`: its facts, and the sentence when its license has ended.
+ */
 export async function emailRefund(
   deps: Pick<BillingDeps, 'config' | 'jobs' | 'clock'>,
   tx: Db,
   userId: string,
   payment: PaymentRow,
   before: PaymentRow,
+  purchase: RefundedPurchase = { facts: [], ending: null },
 ): Promise<void> {
   const { id, currency, refunded_cents: refunded } = payment
   if (before.paid_at === null || refunded <= before.refunded_cents) return
@@ -187,6 +192,7 @@ export async function emailRefund(
     paid: formatCents(payment.amount_cents),
     day: formatDate(payment.paid_at, locale),
     isEnding: payment.kind === 'subscription' && payment.is_refunded,
+    purchase,
   })
   await sendNotice(deps, tx, user.id, buildRefundKey(id, refunded), email)
 }

@@ -162,6 +162,9 @@ export function reopenedEmail(config: Urls, { user, plan }: Named): Email {
 }
 
 /** Amounts are formatted, as in `$29.00`. `isEnding`: the refund ends the subscription. */
+/** Facts of a refunded purchase, and the sentence when its license has ended. */
+export type RefundedPurchase = { facts: Fact[]; ending: string | null }
+
 export function refundedEmail(
   config: Urls,
   {
@@ -170,17 +173,26 @@ export function refundedEmail(
     paid,
     day,
     isEnding,
-  }: { user: Recipient; amount: string; paid: string; day: string; isEnding: boolean },
+    purchase,
+  }: {
+    user: Recipient
+    amount: string
+    paid: string
+    day: string
+    isEnding: boolean
+    purchase: RefundedPurchase
+  },
 ): Email {
   const { messages, service } = prepare(config, user)
   const text = messages.refunded({ service, amount })
   return compose(config, user, {
     subject: text.subject,
-    before: [text.before, ...(isEnding ? [text.ending] : [])],
-    facts: [
-      [text.refunded, amount],
-      [text.payment, `${paid}, ${day}`],
+    before: [
+      text.before,
+      ...(isEnding ? [text.ending] : []),
+      ...(purchase.ending === null ? [] : [purchase.ending]),
     ],
+    facts: [...purchase.facts, [text.refunded, amount], [text.payment, `${paid}, ${day}`]],
   })
 }
 

@@ -6,13 +6,13 @@ import { NOTIFY_DELAYS_MS, NOTIFY_JOB, notifySupport } from './contact/contact.t
 import { prepareRelease } from './downloads/archives.ts'
 import { CHECKSUM_JOB, noteChecksum } from './downloads/downloads.ts'
 import { announceUpdateEnds, UPDATE_ENDS_JOB } from './orders/update-ends.ts'
-import { closeCheckout } from './payments/checkout.ts'
+import { closeCheckouts } from './payments/checkout.ts'
 import { INBOX_SOURCE, type PaymentEvent } from './payments/payment-events.ts'
 import { applyPaymentEvent, FOLLOW_UP_JOB, followUpCheckout } from './payments/payments.ts'
 import { PACK_JOB, packUpload } from './products/release-packing.ts'
 import { confirmPurchase, reportPaidTwice } from './purchases/confirmation.ts'
 import {
-  CLOSE_CHECKOUT_JOB,
+  CLOSE_CHECKOUTS_JOB,
   CONFIRMATION_JOB,
   PAID_TWICE_JOB,
   PREPARE_JOB,
@@ -41,8 +41,8 @@ export function handleJobs(deps: Deps, billing: Pick<Billing, 'refundPayment'>):
     (job, { id }) => reportPaidTwice(deps, job, id),
     { lane: 'bulk', needs: mail.neighbour },
   )
-  jobs.handle<{ userId: string; purchaseId: string }>(CLOSE_CHECKOUT_JOB, (job) =>
-    closeCheckout(deps, job),
+  jobs.handle<{ userId: string; purchaseId: string }>(CLOSE_CHECKOUTS_JOB, (job) =>
+    closeCheckouts(deps, job),
   )
   jobs.handle<{ sessionId: string }>(FOLLOW_UP_JOB, ({ sessionId }) =>
     followUpCheckout(deps, sessionId),

@@ -63,6 +63,7 @@ const FACTS = {
   invoice: 'INV-1',
   day: '01.12.2026',
   isEnding: true,
+  purchase: { facts: [], ending: null },
   last4: '4242',
   renewsOn: '01.12.2026',
   before: '19,00 €',

@@ -37,6 +37,7 @@ const PURCHASE = {
   waiver_json: null,
 } as PurchaseRow
 
+const BUNDLE = { ...PURCHASE, bundle_id: PURCHASE.id }
 const FREE = { ...PURCHASE, payment_ref: 'free_1', amount_cents: 0 }
 const UPGRADE = { ...PURCHASE, from_id: PURCHASE.id, entitled_until: null, withdrawn_at: null }
 
@@ -84,17 +85,12 @@ export async function composeShopEmails(app: TestApp, locale: Locale): Promise<[
   const emails: Record<string, Email[]> = {
     purchase: [
       compose.purchaseEmail(deps, to, PURCHASE, { licenseKey, members: [], bill, claim: null }),
-      compose.purchaseEmail(
-        deps,
-        to,
-        { ...PURCHASE, bundle_id: PURCHASE.id },
-        {
-          licenseKey,
-          members: [{ tier: 'basic', licenseKey }],
-          bill,
-          claim: null,
-        },
-      ),
+      compose.purchaseEmail(deps, to, BUNDLE, {
+        licenseKey,
+        members: [{ tier: 'basic', licenseKey }],
+        bill,
+        claim: null,
+      }),
       compose.purchaseEmail(deps, to, FREE, { licenseKey, members: [], bill: null, claim: null }),
       ...(['account', 'purchase'] as const).map((claimable) =>
         compose.purchaseEmail(deps, to, UPGRADE, {
@@ -113,14 +109,23 @@ export async function composeShopEmails(app: TestApp, locale: Locale): Promise<[
         Array.from({ length: count }, () => ({ purchase: PURCHASE, licenseKey })),
       ),
     ),
-    revoked: (['dispute', 'seller'] as const).map((reason) =>
-      compose.revokedEmail(deps, to, PURCHASE, reason),
-    ),
+    revoked: (['dispute', 'seller'] as const).flatMap((reason) => [
+      compose.revokedEmail(deps, to, PURCHASE, { licenseKey, members: [], reason }),
+      compose.revokedEmail(deps, to, BUNDLE, {
+        licenseKey,
+        members: [{ tier: 'basic', licenseKey }],
+        reason,
+      }),
+    ]),
     sale: [PURCHASE, UPGRADE].map((purchase) => compose.saleEmail(deps, null, purchase)),
+    keptPayment: [compose.keptPaymentEmail(deps, null, UPGRADE)],
     paidTwice: [compose.paidTwiceEmail(deps, to.email, PURCHASE, [UPGRADE])],
-    receipt: RIGHTS.map((right) =>
-      withdrawalEmails.receiptEmail(deps, withdrawal, addWaiver(locale), right),
-    ),
+    receipt: [
+      ...RIGHTS.map((right) =>
+        withdrawalEmails.receiptEmail(deps, withdrawal, addWaiver(locale), right),
+      ),
+      withdrawalEmails.receiptEmail(deps, withdrawal, BUNDLE, 'open'),
+    ],
     withdrawalNotice: RIGHTS.map((right) =>
       withdrawalEmails.withdrawalNoticeEmail(deps, withdrawal, PURCHASE, right),
     ),

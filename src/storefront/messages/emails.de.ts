@@ -4,6 +4,7 @@ export const de: ShopEmailMessages = {
   product: 'Produkt',
   paid: 'Bezahlt',
   order: 'Bestellung',
+  licenseKey: 'Lizenzschlüssel',
   toDownloads: 'Zu Ihren Downloads',
 
   howToOpen:
@@ -16,7 +17,6 @@ export const de: ShopEmailMessages = {
     free: `Hier ist Ihre Lizenz für ${name}. Ihr Lizenzschlüssel öffnet auch das heruntergeladene ZIP. Bewahren Sie diese E-Mail auf.`,
     bundle: `Vielen Dank für den Kauf von ${name}. Jedes Produkt darin hat seinen eigenen Lizenzschlüssel, der auch sein ZIP öffnet. Bewahren Sie diese E-Mail auf.`,
     later: `Vielen Dank für Ihre Bestellung von ${name}. Ihr Lizenzschlüssel bleibt gleich und öffnet auch das heruntergeladene ZIP.`,
-    licenseKey: 'Lizenzschlüssel',
     date: 'Datum',
     Invoice: 'Rechnung',
     Receipt: 'Quittung',
@@ -60,6 +60,18 @@ export const de: ShopEmailMessages = {
     after: ['Wenn Sie das für einen Irrtum halten, antworten Sie auf diese E-Mail.'],
   }),
 
+  revokedBundle: ({ name }) => ({
+    subject: `Ihre Lizenzen für ${name} wurden widerrufen`,
+    dispute: `Ihre Bank hat Ihnen die Zahlung für ${name} zurückgegeben. Die Lizenzschlüssel und Downloads der enthaltenen Produkte funktionieren nicht mehr.`,
+    seller: `Wir haben Ihre Lizenzen für ${name} widerrufen. Die Lizenzschlüssel und Downloads der enthaltenen Produkte funktionieren nicht mehr.`,
+    after: ['Wenn Sie das für einen Irrtum halten, antworten Sie auf diese E-Mail.'],
+  }),
+
+  refundEnds: {
+    license: 'Ihr Lizenzschlüssel und Ihre Downloads funktionieren nicht mehr.',
+    bundle: 'Die Lizenzschlüssel und Downloads der enthaltenen Produkte funktionieren nicht mehr.',
+  },
+
   updateEnd: ({ name, day, isAhead }) => ({
     subject: isAhead ? `Updates für ${name} enden am ${day}` : `Updates für ${name} sind beendet`,
     before: [
@@ -88,6 +100,8 @@ export const de: ShopEmailMessages = {
     subject: 'Wir haben Ihren Widerruf erhalten',
     before: `Wir haben den Widerruf Ihres Kaufs bei ${shop} erhalten.`,
     open: 'Ihr Lizenzschlüssel und Ihre Downloads funktionieren nicht mehr. Wir erstatten Ihre Zahlung auf die Karte oder das Konto, mit dem Sie bezahlt haben.',
+    openBundle:
+      'Die Lizenzschlüssel und Downloads aller enthaltenen Produkte funktionieren nicht mehr. Wir erstatten Ihre Zahlung auf die Karte oder das Konto, mit dem Sie bezahlt haben.',
     waived:
       'Sie haben beim Kauf die sofortige Lieferung verlangt und bestätigt, dass Ihr Widerrufsrecht mit ihrem Beginn erlischt. Sie hat begonnen. Wir prüfen Ihre Anfrage und antworten Ihnen.',
     late: 'Die Widerrufsfrist von 14 Tagen ist vorbei. Wir prüfen Ihre Anfrage und antworten Ihnen.',

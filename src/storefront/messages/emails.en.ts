@@ -5,6 +5,7 @@ export const en = {
   product: 'Product',
   paid: 'Paid',
   order: 'Order',
+  licenseKey: 'License key',
   toDownloads: 'Go to your downloads',
 
   howToOpen:
@@ -17,7 +18,6 @@ export const en = {
     free: `Here is your license for ${name}. Your license key also opens the downloaded ZIP. Keep this email.`,
     bundle: `Thank you for buying ${name}. Each of its products has its own license key, which also opens its ZIP. Keep this email.`,
     later: `Thank you for your order of ${name}. Your license key stays the same and also opens the downloaded ZIP.`,
-    licenseKey: 'License key',
     date: 'Date',
     Invoice: 'Invoice',
     Receipt: 'Receipt',
@@ -60,6 +60,18 @@ export const en = {
     after: ['If you think that this is a mistake, reply to this email.'],
   }),
 
+  revokedBundle: ({ name }: { name: string }) => ({
+    subject: `Your licenses for ${name} were revoked`,
+    dispute: `Your bank returned your payment for ${name} to you. The license keys and downloads of its products no longer work.`,
+    seller: `We revoked your licenses for ${name}. The license keys and downloads of its products no longer work.`,
+    after: ['If you think that this is a mistake, reply to this email.'],
+  }),
+
+  refundEnds: {
+    license: 'Your license key and downloads no longer work.',
+    bundle: 'The license keys and downloads of its products no longer work.',
+  },
+
   updateEnd: ({ name, day, isAhead }: { name: string; day: string; isAhead: boolean }) => ({
     subject: isAhead ? `Updates of ${name} end on ${day}` : `Updates of ${name} have ended`,
     before: [
@@ -88,6 +100,8 @@ export const en = {
     subject: 'We received your withdrawal',
     before: `We received your withdrawal from your purchase at ${shop}.`,
     open: 'Your license key and downloads no longer work. We refund your payment to the card or account that you paid with.',
+    openBundle:
+      'The license keys and downloads of all its products no longer work. We refund your payment to the card or account that you paid with.',
     waived:
       'At checkout you requested immediate delivery and acknowledged that you lose your right of withdrawal once it begins. It has begun. We will look at your request and reply.',
     late: 'The withdrawal period of 14 days is over. We will look at your request and reply.',

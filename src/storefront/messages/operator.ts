@@ -8,6 +8,7 @@ const en = {
   deletedAccount: 'a deleted account',
   order: 'Order',
   payment: 'Payment',
+  openOrder: 'Open the order',
   email: 'Email',
   reason: 'Reason',
   noReason: 'none given',
@@ -16,6 +17,12 @@ const en = {
     subject: (name: string, amount: string) => `Sold: ${name} for ${amount}`,
     first: 'You sold a product.',
     later: 'You sold an upgrade or a renewal.',
+  },
+
+  keptPayment: {
+    subject: (name: string, amount: string) => `Ended, but paid: ${name} for ${amount}`,
+    before:
+      'This order has ended because an earlier payment for its license was returned, or because the license was revoked. Its own payment was not returned. Consider refunding it.',
   },
 
   paidTwice: {
@@ -66,6 +73,7 @@ const de: typeof en = {
   deletedAccount: 'ein gelöschtes Konto',
   order: 'Bestellung',
   payment: 'Zahlung',
+  openOrder: 'Bestellung öffnen',
   email: 'E-Mail-Adresse',
   reason: 'Grund',
   noReason: 'keiner angegeben',
@@ -74,6 +82,12 @@ const de: typeof en = {
     subject: (name, amount) => `Verkauft: ${name} für ${amount}`,
     first: 'Sie haben ein Produkt verkauft.',
     later: 'Sie haben ein Upgrade oder eine Verlängerung verkauft.',
+  },
+
+  keptPayment: {
+    subject: (name, amount) => `Beendet, aber bezahlt: ${name} für ${amount}`,
+    before:
+      'Diese Bestellung ist beendet, weil eine frühere Zahlung für ihre Lizenz zurückgegeben oder die Lizenz widerrufen wurde. Ihre eigene Zahlung wurde nicht zurückgegeben. Prüfen Sie, ob Sie sie erstatten.',
   },
 
   paidTwice: {

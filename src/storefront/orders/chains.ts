@@ -60,7 +60,8 @@ export type Settled = { row: PurchaseRow; before: PurchaseRow }
 
 /**
  * Derives and saves the statuses of a chain; returns the changed purchases. The lock orders
- * simultaneous changes of two payments of one chain. The products of a bundle follow.
+ * simultaneous changes of two payments of one chain. The products of a bundle follow, and theirs are
+ * returned, too.
  */
 export async function settleChain(
   tx: Db,
@@ -83,7 +84,8 @@ export async function settleChain(
   const isLicensed = rows.some((row) => isCurrent({ status: statuses.get(row.id) ?? row.status }))
   if (changed.length > 0 && !isLicensed) await endLicense(tx, of)
   for (const row of rows) {
-    for (const member of await listMembers(tx, row)) await settleChain(tx, member)
+    for (const member of await listMembers(tx, row))
+      changed.push(...(await settleChain(tx, member)))
   }
   return changed
 }

@@ -18,7 +18,7 @@ import {
 } from '../purchases/store.ts'
 import { settleChain } from './chains.ts'
 
-export type ChangeDeps = Pick<Platform, 'config' | 'db' | 'clock' | 'jobs'> & Listed
+export type ChangeDeps = Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 'secrets'> & Listed
 
 /** A superuser and the purchase that they change. */
 export type ChangeRequest = { actorId: string; id: string }

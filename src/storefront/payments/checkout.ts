@@ -23,6 +23,7 @@ import { HOUR_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import { Problem } from '#platform/problem.ts'
 import { storefrontProblem } from '../problems.ts'
+import * as purchaseStore from '../purchases/store.ts'
 import { buildSession, matchesSale, type Payer, type Sale } from './checkout-session.ts'
 import {
   FOLLOW_UP_JOB,
@@ -225,22 +226,31 @@ async function beginAnew(
 }
 
 /**
- * Closes the open checkout of an upgrade or renewal after a refund of its purchase, because its
- * price counts the whole payment.
+ * Closes the open upgrades and renewals of a license after a refund or a lost dispute of one of its
+ * payments: their prices count the whole payment. Those of a bundle's products are closed, too.
  */
-export async function closeCheckout(
+export async function closeCheckouts(
   { db, processor }: Pick<PaymentDeps, 'db' | 'processor'>,
   { userId, purchaseId }: { userId: string; purchaseId: string },
 ): Promise<void> {
-  const row = await db
+  const purchase = await purchaseStore.findOfUser(db, userId, purchaseId)
+  if (!purchase || !processor) return
+  const parts = [purchase, ...(await purchaseStore.listMembers(db, purchase))]
+  const chains = await Promise.all(parts.map((part) => purchaseStore.listChain(db, part)))
+  const rows = await db
     .selectFrom('store_checkouts')
     .select('session_id')
     .where('user_id', '=', userId)
-    .where('about', '=', buildFromName(purchaseId))
-    .executeTakeFirst()
-  const session =
-    row?.session_id && processor ? await retrieveCheckout(processor, row.session_id) : null
-  if (session?.status === 'open') await processor?.checkout.sessions.expire(session.id)
+    .where(
+      'about',
+      'in',
+      chains.flat().map(({ id }) => buildFromName(id)),
+    )
+    .execute()
+  for (const { session_id } of rows) {
+    const session = session_id ? await retrieveCheckout(processor, session_id) : null
+    if (session?.status === 'open') await processor.checkout.sessions.expire(session.id)
+  }
 }
 
 export async function forgetCheckouts(tx: Db, userId: string): Promise<void> {

@@ -4,12 +4,19 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { BlobReader, TextWriter, ZipReader } from '@zip.js/zip.js'
+import { lockPayment, updatePayment } from '#billing/money/payments.ts'
+import { transaction } from '#platform/db/db.ts'
 import { PASSWORD } from '#testing/app.ts'
 import { type Buyer, openShop, paidSession, readCookie, type Shop } from '#testing/buyer.ts'
+import { paymentOfCheckout } from '../payments/payment-events.ts'
+import { ProductList } from '../products/product-list.ts'
+import { followPayment, recordPurchase } from './purchases.ts'
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 const MAIL = 'guest@example.com'
+const TEAM = 'team@shop.example'
 const UNKNOWN = '0190a6a8-0000-7000-8000-000000000000'
 const PRODUCT = { currency: 'usd', price: 100, comparison: { Support: true } }
 const PRODUCTS = [
@@ -146,7 +153,7 @@ test('a refund, a dispute and a revocation end all products of a bundle, and com
   })
   assert.deepEqual(await statuses(ada), ['completed', 'completed', 'completed'])
   await shop.settle()
-  const revoked = (await shop.mail(ada.email)).filter(({ subject }) => /was revoked/.test(subject))
+  const revoked = (await shop.mail(ada.email)).filter(({ subject }) => /were revoked/.test(subject))
   assert.equal(revoked.length, 1, 'one email for the bundle')
 
   const root = await shop.as('root', { superuser: true })
@@ -183,6 +190,114 @@ test('renewed updates of a product end with its bundle', async (t) => {
   await root.post(`/api/admin/purchases/${bundle.id}/refund`, { reason: 'asked' })
   await shop.settle()
   assert.deepEqual(new Set(await statuses(ada)), new Set(['refunded']))
+})
+
+test('a refund of a bundle closes the open renewal of its product', async (t) => {
+  const shop = await openBundles(t)
+  const ada = await shop.buyer('ada')
+  await shop.buy(ada, 'both')
+  const { bundle, kit } = await readBundle(ada)
+  const body = { tier: 'kit', renew: kit.id }
+  const { url } = (await ada.request('POST', '/api/checkout', { body })).body
+  const root = await shop.as('root', { superuser: true })
+  await root.post(`/api/admin/purchases/${bundle.id}/refund`, { reason: 'asked' })
+  await shop.settle()
+  await assert.rejects(shop.pay(ada, url))
+})
+
+test('a renewal paid before or after the refund of its bundle ends, and is reported', async (t) => {
+  for (const order of ['renewal first', 'refund first'] as const) {
+    const shop = await openBundles(t)
+    const ada = await shop.buyer('ada')
+    const payment = await sell(shop, ada)
+    const { kit } = await readBundle(ada)
+    const events = [() => renew(shop, ada, kit.id), () => refund(shop, payment)]
+    for (const send of order === 'renewal first' ? events : events.toReversed()) await send()
+    await shop.settle()
+    await assertEndedAndReported(shop, ada, order)
+    const thanks = (await shop.mail(ada.email)).filter(({ text }) => /stays the same/.test(text))
+    assert.equal(thanks.length, order === 'renewal first' ? 1 : 0, 'no key that does not work')
+  }
+})
+
+test('a renewal and the refund of its bundle at the same moment end it, and report it', async (t) => {
+  for (const first of ['renewal', 'refund'] as const) {
+    const shop = await openBundles(t)
+    const ada = await shop.buyer('ada')
+    const paymentId = await sell(shop, ada)
+    const { kit } = await readBundle(ada)
+    const { platform } = shop
+    const deps = { ...platform, productList: await ProductList.read(platform) }
+    const payment = paymentOfCheckout(renewalSession(ada, kit.id) as never)
+    assert.ok(payment)
+    // The first transaction has its locks when the second begins, and commits while it waits.
+    let second: Promise<unknown> = Promise.resolve()
+    const begin = async (start: () => Promise<unknown>) => {
+      second = start()
+      await sleep(300)
+    }
+    if (first === 'renewal')
+      await recordPurchase(deps, payment, null, () => begin(() => refund(shop, paymentId)))
+    else
+      await transaction(platform.db, async (tx) => {
+        const known = await lockPayment(tx, paymentId, platform.clock.now())
+        const changed = { refunded_cents: 29_900, is_refunded: true }
+        await updatePayment(platform, tx, known, changed)
+        await followPayment(deps, tx, { ...known, ...changed }, known)
+        await begin(() => recordPurchase(deps, payment, null))
+      })
+    await second
+    await shop.settle()
+    await assertEndedAndReported(shop, ada, first)
+  }
+})
+
+test('a withdrawal from a bundle reports the renewal that ends with it', async (t) => {
+  const shop = await openBundles(t)
+  const ada = await shop.buyer('ada')
+  await shop.buy(ada, 'both')
+  const { bundle, kit } = await readBundle(ada)
+  await renew(shop, ada, kit.id)
+  await withdraw(shop, bundle.id, ada.email)
+  assert.equal((await findReports(shop)).length, 1)
+  assert.deepEqual(new Set(await statuses(ada)), new Set(['withdrawn', 'refunded']))
+})
+
+test('emails about an ended bundle name its products, in the language of the buyer', async (t) => {
+  for (const [locale, texts] of [
+    ['en', ['Your licenses for Latchkey Both were revoked', 'license keys and downloads of its']],
+    ['de', ['Ihre Lizenzen für Latchkey Both wurden widerrufen', 'der enthaltenen Produkte']],
+  ] as const) {
+    const shop = await openBundles(t)
+    const ada = await shop.buyer('ada')
+    await shop.platform.db
+      .updateTable('users')
+      .set({ locale })
+      .where('id', '=', ada.userId)
+      .execute()
+    const payment = await sell(shop, ada)
+    const { bundle } = await readBundle(ada)
+    const root = await shop.as('root', { superuser: true })
+    await root.post(`/api/admin/purchases/${bundle.id}/revoke`, { reason: 'abuse' })
+    await root.post(`/api/admin/purchases/${bundle.id}/restore`)
+    const dispute = { id: 'du_1', object: 'dispute', payment_intent: payment, status: 'lost' }
+    await shop.event('charge.dispute.closed', dispute)
+    await shop.settle()
+    const revoked = (await shop.mail(ada.email)).filter(({ subject }) => subject === texts[0])
+    assert.equal(revoked.length, 2)
+    for (const { text } of revoked) {
+      assert.match(text, new RegExp(texts[1]))
+      assert.match(text, /Kit: LK-\w{4}-••••.*\s+Tool: LK-\w{4}-••••/)
+    }
+    await shop.event('charge.dispute.funds_reinstated', { ...dispute, status: 'won' })
+    await refund(shop, payment)
+    await shop.settle()
+    const refunded = (await shop.mail(ada.email)).find(({ subject }) =>
+      /refunded|erstattet/.test(subject),
+    )
+    assert.match(refunded?.text ?? '', new RegExp(texts[1]))
+    assert.match(refunded?.text ?? '', /(Product|Produkt): Both/)
+  }
 })
 
 test('a withdrawal takes the whole bundle, until one of its products is delivered', async (t) => {
@@ -278,7 +393,11 @@ test('the desk counts a bundle once, and finds it by the keys of its products', 
     [order.license_key_masked, order.amount_cents, order.members.map((one: Part) => one.tier)],
     [null, 15_000, ['kit', 'tool']],
   )
-  assert.equal(order.downloads.length, 1, 'evidence for a dispute')
+  assert.deepEqual(
+    order.downloads.map(({ tier, version }: Record<string, string>) => [tier, version]),
+    [['kit', '1.0.0']],
+    'evidence for a dispute',
+  )
 
   for (const [action, body] of [
     ['refund', { reason: 'asked' }],
@@ -386,7 +505,7 @@ async function openBundles(t: TestContext, released = ['kit', 'tool', 'suite']) 
   }
   const CATALOGUE = join(root, 'catalogue.json')
   writeFileSync(CATALOGUE, JSON.stringify({ products: PRODUCTS }))
-  return openShop(t, { CATALOGUE, PRODUCTS_DIR: root })
+  return openShop(t, { CATALOGUE, PRODUCTS_DIR: root, SUPPORT_EMAIL: TEAM })
 }
 
 async function readBundle(buyer: Buyer) {
@@ -402,6 +521,36 @@ const statuses = async (buyer: Buyer): Promise<string[]> =>
 
 const tiersOf = async (buyer: Buyer): Promise<string[]> =>
   (await buyer.get('/api/purchases')).body.map(({ tier }: Part) => tier)
+
+const renewalSession = ({ userId }: Buyer, from_id: string) => {
+  const session = paidSession(userId, 'kit')
+  return { ...session, amount_total: 3_000, metadata: { ...session.metadata, from_id } }
+}
+
+async function renew(shop: Shop, buyer: Buyer, kitId: string): Promise<void> {
+  const session = renewalSession(buyer, kitId)
+  assert.equal((await shop.event('checkout.session.completed', session)).status, 200)
+  await shop.settle()
+}
+
+async function refund(shop: Shop, payment_intent: string): Promise<void> {
+  const refunded = { amount: 29_900, amount_refunded: 29_900, refunded: true }
+  const reply = await shop.event('charge.refunded', { payment_intent, ...refunded })
+  assert.equal(reply.status, 200)
+}
+
+const findReports = async (shop: Shop) =>
+  (await shop.mail(TEAM)).filter(({ subject }) => /Ended, but paid: Kit for \$30/.test(subject))
+
+async function assertEndedAndReported(shop: Shop, buyer: Buyer, order: string): Promise<void> {
+  assert.deepEqual(await statuses(buyer), Array(4).fill('refunded'), order)
+  const reports = await findReports(shop)
+  assert.equal(reports.length, 1, order)
+  const id = /shop\/orders\/([\w-]+)/.exec(reports[0]?.text ?? '')?.[1]
+  const root = await shop.as('root', { superuser: true })
+  const { body } = await root.get(`/api/admin/purchases/${id}`)
+  assert.deepEqual([body.amount_cents, body.refunded_cents], [3_000, 0])
+}
 
 /** A purchase, as a paid checkout's event makes it, which the processor's records do not correct. */
 async function sell(shop: Shop, { userId }: Buyer): Promise<string> {

@@ -11,7 +11,7 @@ import {
   type PaymentDeps,
 } from '../payments/payments.ts'
 import { type Bill, type ClaimLink, paidTwiceEmail, purchaseEmail } from './emails.ts'
-import { openLicenseKey } from './purchases.ts'
+import { readKeys } from './purchases.ts'
 import * as store from './store.ts'
 
 type Deps = PaymentDeps & { mail: Mail }
@@ -21,7 +21,7 @@ export async function confirmPurchase(
   purchaseId: string,
   messageId: string,
 ): Promise<void> {
-  const { db, secrets, mail, log } = deps
+  const { db, mail, log } = deps
   const purchase = await store.findById(db, purchaseId)
   if (!purchase) return
   const user = await findUser(db, purchase.user_id ?? purchase.claimant_id ?? '')
@@ -29,10 +29,8 @@ export async function confirmPurchase(
   const to = user ?? (await findPayer(deps, purchase))
   if (!to) return log.error({ purchase: purchase.id }, 'a purchase has nobody to send its key to')
   const bill = await readBill(deps, purchase)
-  const members = await store.listMembers(db, purchase)
   const email = purchaseEmail(deps, to, purchase, {
-    licenseKey: openLicenseKey(secrets, purchase),
-    members: members.map((row) => ({ tier: row.tier, licenseKey: openLicenseKey(secrets, row) })),
+    ...(await readKeys(deps, db, purchase)),
     bill,
     claim: user && (await createClaimLink(deps, purchase, user)),
   })

@@ -33,9 +33,7 @@ export function purchaseEmail(
     subject: text.subject,
     before: [chooseThanks(purchase, text)],
     facts: [
-      ...(members.length > 0
-        ? members.map(({ tier, licenseKey: key }): Fact => [productList.getName(tier), key])
-        : [[text.licenseKey, licenseKey] as Fact]),
+      ...listKeys({ productList }, { licenseKey, members }, messages.licenseKey),
       [messages.product, name],
       ...(isUnpaid(purchase) ? [] : [[messages.paid, price] as [string, string]]),
       [messages.order, purchase.id],
@@ -57,13 +55,21 @@ export function purchaseEmail(
 type Fact = [string, string]
 type PurchaseText = ReturnType<ReturnType<typeof readEmailMessages>['purchase']>
 
-type Confirmed = {
+export type Keys = {
   licenseKey: string
   /** The products of a bundle, which have keys instead of it. */
   members: readonly { tier: Tier; licenseKey: string }[]
+}
+
+type Confirmed = Keys & {
   bill: Bill | null
   claim: ClaimLink | null
 }
+
+const listKeys = ({ productList }: Listed, { licenseKey, members }: Keys, label: string): Fact[] =>
+  members.length > 0
+    ? members.map(({ tier, licenseKey: key }) => [productList.getName(tier), key])
+    : [[label, licenseKey]]
 
 function chooseThanks(purchase: PurchaseRow, text: PurchaseText): string {
   if (isBundle(purchase)) return text.bundle
@@ -124,20 +130,21 @@ export function keyRecoveryEmail(
   })
 }
 
-/** Emails a buyer whose license has ended without a refund. */
+/** Emails a buyer whose license has ended without a refund. The keys are masked. */
 export function revokedEmail(
   { config, productList }: EmailDeps,
   to: Buyer,
   purchase: PurchaseRow,
-  reason: 'dispute' | 'seller',
+  { licenseKey, members, reason }: Keys & { reason: 'dispute' | 'seller' },
 ): Email {
   const messages = readEmailMessages(to.locale ?? config.brand.language)
   const name = `${config.brand.name} ${productList.getName(purchase.tier)}`
-  const text = messages.revoked({ name })
+  const text = isBundle(purchase) ? messages.revokedBundle({ name }) : messages.revoked({ name })
   return composeEmailToUser(config.brand, to, {
     subject: text.subject,
     before: [text[reason]],
     facts: [
+      ...listKeys({ productList }, { licenseKey, members }, messages.licenseKey),
       [messages.product, name],
       [messages.order, purchase.id],
     ],
@@ -147,26 +154,47 @@ export function revokedEmail(
 }
 
 /** To the operator. */
-export function saleEmail(
-  { config, productList }: EmailDeps,
+export function saleEmail(deps: EmailDeps, buyer: string | null, purchase: PurchaseRow): Email {
+  const { sale } = getOperatorMessages(deps.config.brand.language)
+  return composeOrderEmail(deps, buyer, purchase, {
+    subject: sale.subject,
+    before: purchase.from_id === null ? sale.first : sale.later,
+  })
+}
+
+/** To the operator: a purchase has ended, and its payment was kept. */
+export function keptPaymentEmail(
+  deps: EmailDeps,
   buyer: string | null,
   purchase: PurchaseRow,
 ): Email {
-  const { tier, currency, amount_cents } = purchase
+  const { keptPayment } = getOperatorMessages(deps.config.brand.language)
+  return composeOrderEmail(deps, buyer, purchase, keptPayment)
+}
+
+type OrderText = { subject: (name: string, amount: string) => string; before: string }
+
+function composeOrderEmail(
+  { config, productList }: EmailDeps,
+  buyer: string | null,
+  { id, tier, currency, amount_cents, payment_ref }: PurchaseRow,
+  { subject, before }: OrderText,
+): Email {
   const { language: locale } = config.brand
   const text = getOperatorMessages(locale)
   const name = productList.getName(tier)
   const amount = formatMoney(inUnits(amount_cents, currency), currency, { locale })
   return composeOperatorEmail(config, {
-    title: text.sale.subject(name, amount),
-    before: [purchase.from_id === null ? text.sale.first : text.sale.later],
+    title: subject(name, amount),
+    before: [before],
     facts: [
       [text.product, name],
       [text.paid, amount],
       [text.buyer, buyer ?? text.deletedAccount],
-      [text.order, purchase.id],
-      [text.payment, purchase.payment_ref],
+      [text.order, id],
+      [text.payment, payment_ref],
     ],
+    button: { label: text.openOrder, url: `${config.urls.frontend}/shop/orders/${id}` },
   })
 }
 

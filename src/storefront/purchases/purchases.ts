@@ -1,5 +1,10 @@
 import { recordAudit } from '#audit/audit.ts'
-import { lockPayment, type PaymentRow, updatePayment } from '#billing/money/payments.ts'
+import {
+  findPayments,
+  lockPayment,
+  type PaymentRow,
+  updatePayment,
+} from '#billing/money/payments.ts'
 import { emailRefund } from '#billing/reversals.ts'
 import { findOrCreateGuest, recordGuest } from '#identity/account/guest-accounts.ts'
 import { isUnclaimed } from '#identity/unclaimed-accounts.ts'
@@ -10,12 +15,13 @@ import { type Db, isUniqueViolation, transaction } from '#platform/db/db.ts'
 import { Named, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Secrets } from '#platform/secrets.ts'
-import { isTakenBack, settleChain } from '../orders/chains.ts'
+import { readEmailMessages } from '../messages/emails.ts'
+import { isTakenBack, type Settled, settleChain } from '../orders/chains.ts'
 import type { Listed } from '../products/product-list.ts'
 import { PURCHASE_STATUSES } from '../tables.ts'
 import { reportFailedRefund } from '../withdrawals/refunds.ts'
-import { type Buyer, revokedEmail, saleEmail } from './emails.ts'
-import { hashLicenseKey, parseLicenseKey } from './license-key.ts'
+import { type Buyer, type Keys, keptPaymentEmail, revokedEmail, saleEmail } from './emails.ts'
+import { hashLicenseKey, maskLicenseKey, parseLicenseKey } from './license-key.ts'
 import { buildMembers, buildPurchase, type Payment } from './new-purchase.ts'
 import type { PurchaseRow } from './store.ts'
 import * as store from './store.ts'
@@ -27,14 +33,16 @@ export const PAID_TWICE_JOB = 'storefront.paid-twice'
 const PAID_TWICE_AFTER_MS = MINUTE_MS
 /** Compresses a release before its first download. */
 export const PREPARE_JOB = 'storefront.prepare-release'
-/** Closes an open upgrade after a refund of its purchase. */
-export const CLOSE_CHECKOUT_JOB = 'storefront.close-checkout'
+/** Closes the open upgrades and renewals of a license after a refund. */
+export const CLOSE_CHECKOUTS_JOB = 'storefront.close-checkout'
 
 export type PurchaseDeps = Pick<
   Platform,
   'config' | 'db' | 'clock' | 'jobs' | 'secrets' | 'business'
 > &
   Listed
+
+type NoticeDeps = Pick<PurchaseDeps, 'config' | 'clock' | 'jobs' | 'secrets' | 'productList'>
 
 /**
  * Records a payment; does nothing when it is already recorded. The confirmation with the license
@@ -90,9 +98,11 @@ async function insertPurchase(
     currency: row.currency,
     paid_at: known.paid_at ?? now,
   })
-  await settleChain(tx, row)
+  const settled = await settleChain(tx, row)
   if (buyer && isNew) await recordGuest(deps, tx, buyer.id)
-  if (isReversed) return
+  await reportKeptPayments(deps, tx, settled)
+  const isEnded = settled.some((one) => one.row.id === row.id && store.isEnded(one.row))
+  if (isReversed || isEnded) return
   const sold = saleEmail(deps, (buyer ?? claimant ?? guest)?.email ?? null, row)
   await sendMail({ jobs, clock }, tx, sold, { isNotice: true })
   await lookForSecond({ clock, jobs }, tx, row)
@@ -145,7 +155,7 @@ async function findOrigin(tx: Db, { fromId, userId }: Payment): Promise<Purchase
 
 /** Updates the purchases that depend on a changed payment. */
 export async function followPayment(
-  deps: Pick<PurchaseDeps, 'config' | 'clock' | 'jobs' | 'productList'>,
+  deps: NoticeDeps,
   tx: Db,
   payment: PaymentRow,
   before: PaymentRow,
@@ -153,23 +163,26 @@ export async function followPayment(
   const { clock, jobs } = deps
   const purchase = await store.findByPayment(tx, payment.id)
   if (!purchase) return
-  if (purchase.user_id !== null && payment.refunded_cents > before.refunded_cents) {
+  const isLost = payment.dispute === 'lost' && before.dispute !== 'lost'
+  if (purchase.user_id !== null && (isLost || payment.refunded_cents > before.refunded_cents)) {
     const job = { userId: purchase.user_id, purchaseId: purchase.id }
-    await jobs.enqueue(tx, CLOSE_CHECKOUT_JOB, job)
+    await jobs.enqueue(tx, CLOSE_CHECKOUTS_JOB, job)
   }
-  // Until its claim, the payment belongs to nobody.
-  if (purchase.user_id === null && purchase.claimant_id !== null)
-    await emailRefund(deps, tx, purchase.claimant_id, payment, before)
   if (purchase.withdrawn_at !== null && payment.refunded_cents < before.refunded_cents)
     await reportFailedRefund(deps, tx, purchase)
-  for (const changed of await settleChain(tx, purchase)) {
+  const settled = await settleChain(tx, purchase)
+  await emailBuyer(deps, tx, purchase, [payment, before])
+  await reportKeptPayments(deps, tx, settled)
+  for (const changed of settled) {
+    // The products of a bundle follow its order, which has the emails and the log.
+    if (changed.row.chain_id !== purchase.chain_id) continue
     if (store.isEnded(changed.row) === store.isEnded(changed.before)) continue
     const isRevoked = store.isEnded(changed.row)
     // The buyer may have bought the tier again meanwhile.
     if (!isRevoked) await lookForSecond({ clock, jobs }, tx, changed.row)
     const byRefund = isRevoked ? payment.is_refunded : before.dispute !== 'lost'
-    // The billing room emails refunds.
-    if (isRevoked && !byRefund) await emailRevoked(deps, tx, changed.row, 'dispute')
+    if (isRevoked && !byRefund && store.isCurrent(changed.before))
+      await emailRevoked(deps, tx, changed.row, 'dispute')
     await recordAudit(tx, {
       actorId: null,
       action: isRevoked ? 'purchase.revoked' : 'purchase.restored',
@@ -180,16 +193,66 @@ export async function followPayment(
   }
 }
 
+/** Emails a refund to the buyer, who may not have claimed the purchase yet. */
+async function emailBuyer(
+  deps: NoticeDeps,
+  tx: Db,
+  purchase: PurchaseRow,
+  [payment, before]: readonly [PaymentRow, PaymentRow],
+): Promise<void> {
+  const buyer = await findUser(tx, purchase.user_id ?? purchase.claimant_id ?? '')
+  if (!buyer) return
+  const { config, productList } = deps
+  const { product, refundEnds } = readEmailMessages(buyer.locale ?? config.brand.language)
+  const hasEnded = !(await store.listChain(tx, purchase)).some(store.isCurrent)
+  await emailRefund(deps, tx, buyer.id, payment, before, {
+    facts: [[product, productList.getName(purchase.tier)]],
+    ending: hasEnded ? refundEnds[store.isBundle(purchase) ? 'bundle' : 'license'] : null,
+  })
+}
+
+/**
+ * Reports purchases to the operator that ended while their payment was kept: a payment before it
+ * was taken back, or a buyer paid for an ended license. Only the operator can decide on a refund.
+ */
+export async function reportKeptPayments(
+  deps: NoticeDeps,
+  tx: Db,
+  settled: readonly Settled[],
+): Promise<void> {
+  const ended = settled.filter(({ row, before }) => store.isEnded(row) && !store.isEnded(before))
+  const payments = await findPayments(
+    tx,
+    ended.map(({ row }) => row.payment_ref),
+  )
+  for (const { row } of ended) {
+    const payment = payments.get(row.payment_ref)
+    const isKept = payment && !isTakenBack(payment) && payment.refunded_cents < row.amount_cents
+    if (!isKept || row.withdrawn_at !== null) continue
+    const buyer = await findUser(tx, row.user_id ?? row.claimant_id ?? '')
+    const email = keptPaymentEmail(deps, buyer?.email ?? null, row)
+    await sendMail(deps, tx, email, { isNotice: true })
+  }
+}
+
 /** Emails the buyer that their license has ended. */
 export async function emailRevoked(
-  deps: Pick<PurchaseDeps, 'config' | 'clock' | 'jobs' | 'productList'>,
+  deps: NoticeDeps,
   tx: Db,
   purchase: PurchaseRow,
   reason: 'dispute' | 'seller',
 ): Promise<void> {
   const buyer = await findUser(tx, purchase.user_id ?? purchase.claimant_id ?? '')
   if (!buyer) return
-  await sendMail(deps, tx, revokedEmail(deps, buyer, purchase, reason))
+  const keys = await readKeys(deps, tx, purchase)
+  const masked = {
+    licenseKey: maskLicenseKey(keys.licenseKey),
+    members: keys.members.map(({ tier, licenseKey }) => ({
+      tier,
+      licenseKey: maskLicenseKey(licenseKey),
+    })),
+  }
+  await sendMail(deps, tx, revokedEmail(deps, buyer, purchase, { ...masked, reason }))
 }
 
 async function lookForSecond(
@@ -215,6 +278,19 @@ export async function findLicensedPurchase(
 ): Promise<PurchaseRow | undefined> {
   const key = parseLicenseKey(typed)
   return key === null ? undefined : store.findByLicenseHash(db, hashLicenseKey(secrets, key))
+}
+
+/** Returns the license key of a purchase, or those of the products of a bundle. */
+export async function readKeys(
+  { secrets }: Pick<PurchaseDeps, 'secrets'>,
+  db: Db,
+  purchase: PurchaseRow,
+): Promise<Keys> {
+  const members = await store.listMembers(db, purchase)
+  return {
+    licenseKey: openLicenseKey(secrets, purchase),
+    members: members.map((row) => ({ tier: row.tier, licenseKey: openLicenseKey(secrets, row) })),
+  }
 }
 
 export function openLicenseKey(secrets: Secrets, row: PurchaseRow): string {

@@ -201,8 +201,10 @@ export async function replaceLicense(
 }
 
 /** Locks all purchases of a chain until the transaction ends. */
-export function lockChain(tx: Db, chain: ChainKey): Promise<PurchaseRow[]> {
-  return forUpdate(tx, selectChain(tx, chain)).execute()
+export async function lockChain(tx: Db, chain: ChainKey): Promise<PurchaseRow[]> {
+  await forUpdate(tx, selectChain(tx, chain)).execute()
+  // PostgreSQL shows an upgrade or renewal that was added during the wait only to a new statement.
+  return selectChain(tx, chain).execute()
 }
 
 /** Identifies a chain. */

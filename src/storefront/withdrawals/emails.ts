@@ -8,7 +8,7 @@ import { formatMoney, inUnits } from '#platform/money.ts'
 import { readEmailMessages } from '../messages/emails.ts'
 import { getOperatorMessages } from '../messages/operator.ts'
 import type { Listed } from '../products/product-list.ts'
-import type { PurchaseRow } from '../purchases/store.ts'
+import { isBundle, type PurchaseRow } from '../purchases/store.ts'
 import { findWaiverText, type WithdrawalRight } from './waiver.ts'
 
 type EmailDeps = Listed & { config: Config }
@@ -27,7 +27,7 @@ export function receiptEmail(
   const text = readEmailMessages(locale).withdrawal({ shop: config.brand.name })
   return composeEmailToUser(config.brand, to, {
     subject: text.subject,
-    before: [text.before, text[right]],
+    before: [text.before, text[right === 'open' && isBundle(purchase) ? 'openBundle' : right]],
     facts: listFacts(deps, { ...withdrawal, locale }, purchase),
     replyTo: config.mail.supportEmail,
   })

@@ -19,6 +19,7 @@ import { listDelivered } from '../downloads/store.ts'
 import { settleChain } from '../orders/chains.ts'
 import { storefrontProblem } from '../problems.ts'
 import type { Listed } from '../products/product-list.ts'
+import { reportKeptPayments } from '../purchases/purchases.ts'
 import { findById, isMember, lockChain, type PurchaseRow, update } from '../purchases/store.ts'
 import '../tables.ts'
 import { receiptEmail, unknownOrderEmail, withdrawalNoticeEmail } from './emails.ts'
@@ -47,7 +48,11 @@ export const WithdrawalView = Type.Object(
 )
 export type WithdrawalView = Static<typeof WithdrawalView>
 
-export type WithdrawalDeps = Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 'limiter'> & Listed
+export type WithdrawalDeps = Pick<
+  Platform,
+  'config' | 'db' | 'clock' | 'jobs' | 'secrets' | 'limiter'
+> &
+  Listed
 export type WithdrawalRow = Selectable<Tables['withdrawals']>
 
 /** Stores a statement; nothing happens before its confirmation. @throws Problem 429 */
@@ -122,7 +127,7 @@ async function applyWithdrawal(
   })
   if (right !== 'open') return
   await update(tx, purchase, { withdrawn_at: clock.now() })
-  await settleChain(tx, purchase)
+  await reportKeptPayments(deps, tx, await settleChain(tx, purchase))
   await jobs.enqueue(tx, WITHDRAWAL_REFUND_JOB, { paymentId: purchase.payment_ref })
   await recordAudit(tx, {
     actorId: null,
