@@ -61,7 +61,7 @@ export const de: PurchaseMessages = {
     resume: 'Einen unterbrochenen Download können Sie 24 Stunden lang fortsetzen; er zählt einmal.',
     upgrade: (name, price) => `Auf ${name} umsteigen für ${price}`,
     upgradeFree: (name) => `Kostenlos auf ${name} umsteigen`,
-    renew: (day, price) => html`Updates bis ${day} für ${price}`,
+    renew: (day, price) => html`Updates bis ${day} für ${price} verlängern`,
     releases: 'Versionen',
     yours: ' (Ihr Download)',
     notCovered: ' (nach Ihrem Update-Zeitraum)',
@@ -77,6 +77,7 @@ export const de: PurchaseMessages = {
 
     history: 'Letzte Downloads',
     when: 'Zeit (UTC)',
+    product: 'Produkt',
     version: 'Version',
     address: 'IP-Adresse',
     country: 'Land',

@@ -60,7 +60,7 @@ export const en = {
     resume: 'You can resume an interrupted download for 24 hours; it counts once.',
     upgrade: (name: string, price: string) => `Upgrade to ${name} for ${price}`,
     upgradeFree: (name: string) => `Upgrade to ${name} at no charge`,
-    renew: (day: Html, price: string) => html`Updates until ${day} for ${price}`,
+    renew: (day: Html, price: string) => html`Renew updates until ${day} for ${price}`,
     releases: 'Releases',
     yours: ' (your download)',
     notCovered: ' (after your update period)',
@@ -76,6 +76,7 @@ export const en = {
 
     history: 'Recent downloads',
     when: 'When (UTC)',
+    product: 'Product',
     version: 'Version',
     address: 'IP address',
     country: 'Country',

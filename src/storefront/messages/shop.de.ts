@@ -125,8 +125,10 @@ export const de: ShopMessages = {
     version: (version) => `Version ${version} vom`,
     allUpdates: 'Alle künftigen Updates',
     updates: (months) => (months === 1 ? '1 Monat Updates' : `${months} Monate Updates`),
-    thenAgain: (price) => `, danach ${price} für ebenso viele`,
+    thenAgain: (price, months) =>
+      `, danach ${price} für ${months === 1 ? 'einen weiteren Monat' : `weitere ${months} Monate`}`,
     atOnce: 'Sofort herunterladen; der Lizenzschlüssel kommt per E-Mail',
+    atOnceBundle: 'Sofort herunterladen; die Lizenzschlüssel kommen per E-Mail',
     withdraw: '14 Tage Widerrufsrecht',
     optional: '(freiwillig)',
     fallback: (name) => `${name}: einmal bezahlen, sofort herunterladen.`,

@@ -123,8 +123,10 @@ export const en = {
     version: (version: string) => `Version ${version}, of`,
     allUpdates: 'All future updates',
     updates: (months: number) => `${months === 1 ? '1 month' : `${months} months`} of updates`,
-    thenAgain: (price: string) => `, then ${price} for as many again`,
+    thenAgain: (price: string, months: number) =>
+      `, then ${price} for another ${months === 1 ? 'month' : `${months} months`}`,
     atOnce: 'Download at once; the license key comes by email',
+    atOnceBundle: 'Download at once; the license keys come by email',
     withdraw: 'Withdraw within 14 days',
     optional: '(optional)',
     fallback: (name: string) => `${name}: pay once, download at once.`,

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { CatalogueProduct } from '#catalogue/catalogue.ts'
+import { getPageMessages } from '../messages/pages.ts'
 import { cutNotes, takePart } from './changelog.ts'
-import { listRows } from './comparison.ts'
+import { comparisonTable, listRows } from './comparison.ts'
 import { parsePage } from './legal-pages.ts'
 import { shorten } from './listing.ts'
+import { tierCards } from './offer-pages.ts'
 
 const releases = (notes: string[]) =>
   notes.map((text, index) => ({
@@ -74,4 +77,44 @@ test('tiers are compared by their own rows, or by features that each tier inheri
       { name: 'Seats', cells: [false, true] },
     ],
   )
+})
+
+const MESSAGES = getPageMessages('en')
+const sell = (tier: string, more: Partial<CatalogueProduct> = {}) =>
+  ({
+    tier,
+    slug: tier,
+    name: tier,
+    description: '',
+    price: 9,
+    currency: 'usd',
+    free: null,
+    bundle: [],
+    features: [],
+    includes: null,
+    images: [],
+    comparison: {},
+    ...more,
+  }) as unknown as CatalogueProduct
+
+test('only products with rows are compared, and only on their own pages', () => {
+  const [kit, team] = ['kit', 'team'].map((tier) => sell(tier, { comparison: { Support: tier } }))
+  const products = [kit, team, sell('poster')] as CatalogueProduct[]
+  const compare = (current: string | null) =>
+    String(comparisonTable(products, { current, code: null }, MESSAGES))
+  assert.match(compare(null), /kit.*team/s)
+  assert.doesNotMatch(compare(null), /poster/)
+  assert.match(compare('kit'), /class="current">kit/)
+  assert.equal(compare('poster'), 'false')
+})
+
+test('only a tier between others that include each other is recommended', () => {
+  const show = (products: CatalogueProduct[]) => {
+    const state = { isOwned: false, isForSale: true, members: [], release: null }
+    const offers = products.map((product) => ({ ...state, product }))
+    return String(tierCards(offers, null, MESSAGES))
+  }
+  const tiers = [sell('one'), sell('two', { includes: 'One' }), sell('three', { includes: 'Two' })]
+  assert.match(show(tiers), /Recommended<\/span>\s*<h2 id="tier-two">/)
+  assert.doesNotMatch(show(['one', 'two', 'three'].map((tier) => sell(tier))), /Recommended/)
 })

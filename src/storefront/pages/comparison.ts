@@ -8,19 +8,21 @@ import { withCode } from './offers.ts'
 type Cell = string | boolean
 type Row = { name: string; cells: Cell[] }
 
-/** Returns nothing to show when a single product is sold, or none has a row. */
+/**
+ * Compares the products that name rows, or all but the bundles when none does. Returns nothing to show
+ * for a single product, and on the page of a product that is not compared.
+ */
 export function comparisonTable(
   all: readonly CatalogueProduct[],
   { current, code }: { current: Tier | null; code: string | null },
   messages: PageMessages,
 ): Html | false {
-  // A bundle without rows of its own has nothing to compare.
-  const products = all.filter(
-    ({ bundle, comparison }) => bundle.length === 0 || Object.keys(comparison).length > 0,
-  )
+  const named = all.filter(({ comparison }) => Object.keys(comparison).length > 0)
+  const products = named.length > 0 ? named : all.filter(({ bundle }) => bundle.length === 0)
   const rows = listRows(products)
   const text = messages.pricing
   if (products.length < 2 || rows.length === 0) return false
+  if (current !== null && !products.some(({ tier }) => tier === current)) return false
   const mark = (product: CatalogueProduct | undefined) =>
     product?.tier === current && raw(' class="current"')
   return html`<div class="scroll" tabindex="0" role="group" aria-label="${text.comparison}"><table class="comparison">

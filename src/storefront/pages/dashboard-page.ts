@@ -21,7 +21,7 @@ export function dashboardPage(
 ${notice && renderNotice(notice, messages)}
 ${waiting.map((purchase) => waitingCard(productList, purchase, messages))}
 ${products.length === 0 ? waiting.length === 0 && emptyState(messages) : html`<div class="stack">${products.filter(({ purchase }) => !isMember(purchase)).map((product) => renderOrder(productList, product, products, messages))}</div>`}
-<div data-history>${products.length > 0 && history(downloads, messages)}</div>
+<div data-history>${products.length > 0 && history(productList, { products, downloads }, messages)}</div>
 </div>`
 }
 
@@ -126,6 +126,7 @@ ${isEnded(purchase) && html`<div class="notice bad"><p>${text.ended}</p></div>`}
 ${status === 'upgraded' && html`<div class="notice"><p>${text.upgraded}</p></div>`}
 ${facts(product, served?.version, messages)}
 ${offerLinks(product, messages)}
+${checksum(product, messages)}
 ${releases.length > 0 && releaseList(product, served?.version, messages)}
 ${isCurrent(purchase) && howToOpen(messages)}
 ${product.license && licenseSections(purchase, product.license, messages)}
@@ -144,7 +145,7 @@ const LOOKS: Record<PurchaseStatus, string> = {
 }
 
 function facts(
-  { purchase, maskedKey, licenseKey, downloadsLeft, hasInvoice, file }: OwnedProduct,
+  { purchase, maskedKey, licenseKey, downloadsLeft, hasInvoice }: OwnedProduct,
   served: string | undefined,
   { purchases: text, locale }: PageMessages,
 ): Html {
@@ -154,11 +155,12 @@ function facts(
 <div><dt>${served ? text.downloadsOf(served) : text.downloads}</dt><dd data-left aria-live="polite">${text.left(downloadsLeft, max)}<meter class="meter" min="0" max="${max}" value="${downloadsLeft}" aria-label="${text.downloadsLeft}">${downloadsLeft}</meter></dd></div>
 ${hasInvoice && html`<div><dt>${text.invoice}</dt><dd><a href="/api/purchases/${purchase.id}/invoice">${text.viewInvoice}</a></dd></div>`}
 <div><dt>${text.updatesUntil}</dt><dd>${until === null ? text.noEnd : day(until, locale)}</dd></div>
-</dl>
-${
-  file?.sha256 &&
-  html`<details><summary>${text.checksum}</summary><p>${text.checksumOf} <code class="key">${file.sha256}</code><br><span class="soft">${text.compare}</span></p></details>`
-}`
+</dl>`
+}
+
+function checksum({ file }: OwnedProduct, { purchases: text }: PageMessages): Html | false {
+  if (!file?.sha256) return false
+  return html`<details><summary>${text.checksum}</summary><p>${text.checksumOf} <code class="key">${file.sha256}</code><br><span class="soft">${text.compare}</span></p></details>`
 }
 
 function actions(
@@ -185,7 +187,7 @@ function offerLinks(
       html`<a class="button quiet" href="/api/checkout?tier=${upgrade.tier}&from=${purchase.id}">${upgrade.amount_cents === 0 ? text.upgradeFree(upgrade.name) : text.upgrade(upgrade.name, price(upgrade))}</a>`,
   )}${
     renewal &&
-    html`<a class="button quiet" href="/api/checkout?tier=${purchase.tier}&renew=${purchase.id}">${text.renew(day(renewal.until, locale), price(renewal))}</a>`
+    html`<a class="button quiet" href="/api/checkout?tier=${purchase.tier}&renew=${purchase.id}"><span>${text.renew(day(renewal.until, locale), price(renewal))}</span></a>`
   }</p>`
 }
 
@@ -223,12 +225,19 @@ function howToOpen({ purchases: text }: PageMessages): Html {
 </div></details>`
 }
 
-function history(downloads: Dashboard['downloads'], { purchases: text }: PageMessages): Html {
+function history(
+  productList: ProductList,
+  { products, downloads }: Pick<Dashboard, 'products' | 'downloads'>,
+  { purchases: text }: PageMessages,
+): Html {
   if (downloads.length === 0) return html``
+  const names = new Map(
+    products.map(({ purchase }) => [purchase.id, productList.getName(purchase.tier)]),
+  )
   return html`<section class="card history" aria-labelledby="history"><h2 id="history">${text.history}</h2>
-<div class="scroll" tabindex="0" role="group" aria-label="${text.history}"><table><thead><tr>${[text.when, text.version, text.address, text.country].map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
+<div class="scroll" tabindex="0" role="group" aria-label="${text.history}"><table><thead><tr>${[text.when, text.product, text.version, text.address, text.country].map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
 <tbody>${downloads.map(
     (row) =>
-      html`<tr><td>${row.downloaded_at.slice(0, 16).replace('T', ' ')}</td><td>${row.version}</td><td>${row.ip_address}</td><td>${row.country ?? '–'}</td></tr>`,
+      html`<tr><td>${row.downloaded_at.slice(0, 16).replace('T', ' ')}</td><td>${names.get(row.purchase_id)}</td><td>${row.version}</td><td>${row.ip_address}</td><td>${row.country ?? '–'}</td></tr>`,
   )}</tbody></table></div></section>`
 }

@@ -37,20 +37,26 @@ ${comparison && html`<section class="part" aria-labelledby="compare"><h2 id="com
 }
 
 function describeTerms(offers: Offer[], { pricing: text, locale }: PageMessages): string {
-  const tiers = offers.filter(({ members }) => members.length === 0)
-  const isLadder =
-    tiers.length > 1 && tiers.slice(1).every(({ product }) => product.includes !== null)
   const currencies = new Set(offers.map(({ product }) => currencyName(product.currency, locale)))
   return [
-    isLadder ? text.ladder : '',
+    isLadder(listTiers(offers)) ? text.ladder : '',
     text.currencies(new Intl.ListFormat(locale).format(currencies)),
   ].join('')
 }
 
-/** Shows the products side by side. Of three or more, bundles apart, the middle one is recommended. */
+const listTiers = (offers: Offer[]) => offers.filter(({ members }) => members.length === 0)
+
+/** Returns true when each tier includes the one before. */
+const isLadder = (tiers: Offer[]) =>
+  tiers.length > 1 && tiers.slice(1).every(({ product }) => product.includes !== null)
+
+/**
+ * Shows the products side by side. Of three or more tiers that each include the one before, the
+ * middle one is recommended.
+ */
 export function tierCards(offers: Offer[], code: string | null, messages: PageMessages): Html {
-  const tiers = offers.filter(({ members }) => members.length === 0)
-  const picked = tiers.length > 2 ? tiers[tiers.length >> 1] : undefined
+  const tiers = listTiers(offers)
+  const picked = tiers.length > 2 && isLadder(tiers) ? tiers[tiers.length >> 1] : undefined
   return html`<div class="tiers">${offers.map((offer) => tierCard(offer, { isPicked: offer === picked, code, messages }))}</div>`
 }
 

@@ -90,8 +90,8 @@ ${isOwned ? html`<p><a class="button wide" href="/dashboard">${pricing.toDownloa
 ${upgrades.map(({ fromId, fromName, cents, currency }) => html`<p><a class="button quiet wide" href="/api/checkout?tier=${product.tier}&amp;from=${fromId}">${cents === 0 ? text.upgradeFree(fromName) : text.upgrade(fromName, formatMoney(inUnits(cents, currency), currency, { short: true, locale }))}</a></p>`)}
 <ul class="ticks">
 ${release && html`<li>${text.version(release.version)} ${day(release.publishedAt, locale)}</li>`}
-<li>${members.length > 0 ? text.updatesOfEach : updatesMonths === null ? text.allUpdates : text.updates(updatesMonths)}${updatesMonths !== null && renewalPrice !== null && text.thenAgain(money(renewalPrice))}</li>
-<li>${text.atOnce}</li>
+<li>${members.length > 0 ? text.updatesOfEach : updatesMonths === null ? text.allUpdates : text.updates(updatesMonths)}${updatesMonths !== null && renewalPrice !== null && text.thenAgain(money(renewalPrice), updatesMonths)}</li>
+<li>${members.length > 0 ? text.atOnceBundle : text.atOnce}</li>
 ${free === null && html`<li>${text.withdraw}</li>`}
 </ul>
 ${legalPages.length > 0 && html`<p class="soft small">${legalPages.map(({ path, title }, index) => html`${index > 0 && ' · '}<a href="${path}">${title}</a>`)}</p>`}

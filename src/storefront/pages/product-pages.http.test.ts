@@ -80,7 +80,7 @@ test('a product page has everything that a buyer needs, without a script', async
     '<h2>How</h2>',
     '<img src="https://pictures.example/one.png" alt="The dashboard" width="1600" height="1000"',
     '€149.50',
-    '6 months of updates, then €49 for as many again',
+    '6 months of updates, then €49 for another 6 months',
     'Release 1.1.0',
     '2 files',
     '&lt;main&gt;.ts',

@@ -35,6 +35,8 @@ test('the pages show what is in a bundle, and what it costs alone', async (t) =>
   assert.match(page, /Buy Both/)
   assert.match(page, /"includesObject":\[\{"@type":"TypeAndQuantityNode"/)
   assert.doesNotMatch(page, /All future updates|Coming soon/)
+  assert.match(page, /the license keys come by email/)
+  assert.doesNotMatch(page, /class="comparison"/, 'a bundle without rows is not compared')
   const german = (await shop.store('GET', '/products/both?lang=de')).text
   assert.match(german, /In diesem Paket/)
   assert.match(german, /Einzeln gekauft: 180/)
@@ -79,6 +81,7 @@ test('the buyer of a bundle gets each product with its key, downloads and machin
   }
   const page = (await ada.get('/dashboard')).text
   for (const key of keys) assert.ok(page.includes(key))
+  assert.match(page, /<span>Renew updates until <time[^>]*>[^<]+<\/time> for \$30<\/span>/)
   assert.match(page, /The products of this bundle follow/)
   assert.equal(page.split('/withdraw?').length - 1, 2, 'of the kit alone and of the bundle')
 
@@ -86,6 +89,10 @@ test('the buyer of a bundle gets each product with its key, downloads and machin
     const reply = await ada.download(`/api/download?purchase_id=${id}`)
     assert.equal(reply.status, 200)
   }
+  const history = /<section class="card history".*?<\/section>/s.exec(
+    (await ada.get('/dashboard')).text,
+  )
+  assert.match(history?.[0] ?? '', /<th scope="col">Product<\/th>.*<td>Tool<\/td>.*<td>Kit<\/td>/s)
   const files = await ada.download(`/api/download?purchase_id=${bundle.id}`)
   assert.deepEqual([files.status, files.body.code], [409, 'bundle_without_files'])
   assert.equal((await ada.get(`/api/purchases/${kit.id}/invoice`)).body.code, 'no_invoice')
