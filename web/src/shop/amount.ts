@@ -1,9 +1,9 @@
 import { formatMoney, inUnits } from '#platform/money.ts'
-import { language } from '../language/language.ts'
+import { type Language, language } from '../language/language.ts'
 
 /** `$299.00` for 29900 in `usd`: the processor's minor units with fixed decimals. */
-export function formatAmount(cents: number, currency: string): string {
-  return formatMoney(inUnits(cents, currency), currency, { locale: language })
+export function formatAmount(cents: number, currency: string, locale: Language = language): string {
+  return formatMoney(inUnits(cents, currency), currency, { locale })
 }
 
 /** `pro` as `Pro`. A tier that has left the catalogue has no other name. */

@@ -1,4 +1,4 @@
-import { Checkbox } from '@mantine/core'
+import { Checkbox, Text } from '@mantine/core'
 import type { StoreProduct } from '../api/types.ts'
 import { t } from '../language/text.ts'
 import { formatPrice } from './amount.ts'
@@ -19,6 +19,9 @@ export function BundleFields({ bundle, others, error, onChange }: BundleFieldsPr
   return (
     <fieldset className={classes.pairs}>
       <legend>{t('A bundle of these products')}</legend>
+      <Text size="xs" c="dimmed">
+        {t('Choose two or more to sell them together for this price. Otherwise, choose none.')}
+      </Text>
       {offered.map(({ tier, slug, name, price, currency }) => (
         <Checkbox
           key={tier}

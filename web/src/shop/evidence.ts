@@ -4,11 +4,11 @@ import { describeDevice } from '../components/device.ts'
 import { formatAmount } from './amount.ts'
 import type { NameTier } from './timeline.ts'
 
-/** Returns text to paste into the processor's form. Times are in UTC. */
+/** Returns English text to paste into the processor's form. Times are in UTC. */
 export function writeEvidence(order: OrderDetail, nameTier: NameTier): string {
   const { id, amount_cents, currency, created_at, payment_ref } = order
   return [
-    `Order ${id}: ${nameTier(order.tier)}, ${formatAmount(amount_cents, currency)}, paid ${formatUtc(created_at)}`,
+    `Order ${id}: ${nameTier(order.tier)}, ${formatAmount(amount_cents, currency, 'en')}, paid ${formatUtc(created_at)}`,
     `Payment ${payment_ref}`,
     `Buyer: ${order.email ?? 'the account was deleted'}`,
     order.waiver
@@ -32,7 +32,7 @@ export function writeEvidence(order: OrderDetail, nameTier: NameTier): string {
       'Refunded:',
       order.refunds.map(
         (refund) =>
-          `${formatUtc(refund.created_at)}: ${formatAmount(refund.amount_cents, refund.currency)} (${refund.status})`,
+          `${formatUtc(refund.created_at)}: ${formatAmount(refund.amount_cents, refund.currency, 'en')} (${refund.status})`,
       ),
     ),
   ]

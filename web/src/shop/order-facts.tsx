@@ -123,7 +123,8 @@ function Members({ order: { members } }: { order: OrderDetail }) {
             <span>
               <Link to="/shop/orders/$id" params={{ id }}>
                 {nameTier(tier)}
-              </Link>{' '}
+              </Link>
+              <br />
               <span className="mono">{license_key_masked}</span>
             </span>
             <OrderStatusBadge status={status} />

@@ -52,7 +52,7 @@ function Order({ order }: { order: OrderDetail }) {
       lead={
         <span className={classes.lead}>
           <OrderStatusBadge status={status} />
-          {t('{0} on {1}', formatAmount(amount_cents, currency), formatTime(created_at))}
+          {t('{0} on {1}|time', formatAmount(amount_cents, currency), formatTime(created_at))}
         </span>
       }
       wide

@@ -23,6 +23,11 @@ export function OrderStatusBadge({ status }: { status: OrderStatus }) {
   )
 }
 
+/** A bundle has no license or download itself. */
+export function isBundle({ id, bundle_id }: Pick<Order, 'id' | 'bundle_id'>): boolean {
+  return bundle_id === id
+}
+
 /** A product of a bundle lives and ends with the order of the bundle. */
 export function isMember({ id, bundle_id }: Pick<Order, 'id' | 'bundle_id'>): boolean {
   return bundle_id !== null && bundle_id !== id

@@ -5,7 +5,7 @@ import { formatAge, formatDay, formatTime } from '../components/format.ts'
 import { ScrollX } from '../components/scroll-x.tsx'
 import { t } from '../language/text.ts'
 import { formatAmount } from './amount.ts'
-import { OrderStatusBadge } from './order-status.tsx'
+import { isBundle, OrderStatusBadge } from './order-status.tsx'
 import { useTierNames } from './products-query.ts'
 import classes from './table.module.css'
 
@@ -61,7 +61,7 @@ function OrderRow({ order, product }: { order: Order; product: string }) {
         {formatTime(created_at)}
       </Table.Td>
       <Table.Td visibleFrom="lg" ta="right">
-        {t('{0} of {1}', download_count, max_downloads)}
+        {isBundle(order) ? '–' : t('{0} of {1}', download_count, max_downloads)}
       </Table.Td>
       <Table.Td ta="right" className={classes.whole}>
         <Amount order={order} />

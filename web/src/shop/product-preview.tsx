@@ -66,5 +66,5 @@ function describeUpdates({ updatesMonths }: ProductFields): string {
 
 function describeMachines({ machines }: ProductFields): string {
   if (machines.trim() === '') return t('any number of machines')
-  return Number(machines) === 1 ? '1 machine' : t('{0} machines', machines)
+  return Number(machines) === 1 ? t('1 machine') : t('{0} machines', machines)
 }

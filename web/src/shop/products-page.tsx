@@ -1,4 +1,4 @@
-import { Badge, Skeleton, Table, Text } from '@mantine/core'
+import { Badge, Box, Skeleton, Table, Text } from '@mantine/core'
 import { IconPackage, IconPlus } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -64,7 +64,7 @@ function ProductTable({ products, isFixed }: { products: StoreProduct[]; isFixed
               <Table.Th>{t('Name')}</Table.Th>
               <Table.Th visibleFrom="sm">{t('Tier')}</Table.Th>
               <Table.Th visibleFrom="sm">{t('Updates')}</Table.Th>
-              <Table.Th>{t('Status')}</Table.Th>
+              <Table.Th visibleFrom="sm">{t('Status')}</Table.Th>
               <Table.Th ta="right">{t('Price')}</Table.Th>
               {!isFixed && <Table.Th aria-label={t('Order')} />}
             </Table.Tr>
@@ -80,6 +80,9 @@ function ProductTable({ products, isFixed }: { products: StoreProduct[]; isFixed
                   >
                     {product.name}
                   </Link>
+                  <Box hiddenFrom="sm" mt={2}>
+                    <ProductStatus product={product} />
+                  </Box>
                 </Table.Td>
                 <Table.Td visibleFrom="sm">
                   <Text component="span" size="sm" className="mono">
@@ -87,7 +90,7 @@ function ProductTable({ products, isFixed }: { products: StoreProduct[]; isFixed
                   </Text>
                 </Table.Td>
                 <Table.Td visibleFrom="sm">{describeUpdates(product)}</Table.Td>
-                <Table.Td>
+                <Table.Td visibleFrom="sm">
                   <ProductStatus product={product} />
                 </Table.Td>
                 <Table.Td ta="right" className={tableClasses.whole}>
@@ -134,7 +137,8 @@ function ProductStatus({ product }: { product: StoreProduct }) {
   return <Badge color="pine">{t('Listed')}</Badge>
 }
 
-function describeUpdates({ updates_months }: StoreProduct): string {
+function describeUpdates({ bundle, updates_months }: StoreProduct): string {
+  if (bundle.length > 0) return t('As its products')
   if (updates_months === null) return t('Never end')
-  return updates_months === 1 ? '1 month' : t('{0} months', updates_months)
+  return updates_months === 1 ? t('1 month') : t('{0} months', updates_months)
 }
