@@ -6,10 +6,7 @@ import { type Completion, complete, type GatewayCall, stream } from './chat-call
 import type { Gateway } from './gateway.ts'
 import { type StreamEncoder, sendEventStream } from './stream-encoder.ts'
 
-/**
- * `encoder` encodes a stream; null sends a whole answer, as `toBody` returns it.
- * @throws the errors of `openCacheSlot`, `complete` and `stream`
- */
+/** Sends a whole answer as `toBody` returns it, or a stream through `encoder`. */
 export async function sendAnswer<T>(
   gateway: Gateway,
   request: FastifyRequest,

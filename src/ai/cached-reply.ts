@@ -127,10 +127,7 @@ function computeKey(replies: ReplyCache, userId: string, keyParts: unknown): str
   }
 }
 
-/**
- * Returns everything that determines the reply.
- * @throws Problem 400, 403 where the caller may not use the model
- */
+/** Returns everything that determines the reply. @throws Problem 400, 403 */
 function collectKeyParts(
   { config }: Gateway,
   { headers, body }: FastifyRequest,

@@ -90,10 +90,7 @@ function readTimeout(value: string | string[] | undefined): number | null {
   throw invalid(['header', TIMEOUT_HEADER], 'Should be a number of milliseconds, from 1')
 }
 
-/**
- * Shortens a long name and appends a digest, so that two end users never share a name. PostgreSQL
- * stores no NUL.
- */
+/** Shortens a long name by a digest, so that no two collide. PostgreSQL stores no NUL. */
 function readEndUser(value: unknown): string {
   if (typeof value !== 'string') return ''
   const name = value.includes('\0') ? value.replaceAll('\0', '') : value

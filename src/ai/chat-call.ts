@@ -80,9 +80,7 @@ export type CompletionStream = {
   stopSequence(): string | null
 }
 
-/**
- * @throws Problem 400, 403, 404, 429, 502, 503, 504; the signal's reason when the client has left
- */
+/** @throws Problem 400, 403, 404, 429, 502, 503, 504; the signal's reason */
 export async function complete(gateway: Gateway, gatewayCall: GatewayCall): Promise<Completion> {
   const { wire, latencies } = gateway
   const call = await prepareCall(gateway, gatewayCall, false)
@@ -99,10 +97,7 @@ export async function complete(gateway: Gateway, gatewayCall: GatewayCall): Prom
   return settleAnswer(call, route, result)
 }
 
-/**
- * Resolves when the vendor's first chunk arrives.
- * @throws the errors of `complete`, before the first chunk
- */
+/** Resolves when the vendor's first chunk arrives. @throws the errors of `complete` before it */
 export async function stream(
   gateway: Gateway,
   gatewayCall: GatewayCall,
@@ -142,10 +137,7 @@ type ChatCall = {
   release(): void
 }
 
-/**
- * Runs the steps before the first attempt.
- * @throws Problem 400, 403, 429, 503; the signal's reason
- */
+/** Runs the steps before the first attempt. @throws Problem 400, 403, 429, 503 */
 async function prepareCall(
   gateway: Gateway,
   gatewayCall: GatewayCall,
@@ -234,10 +226,7 @@ function estimateTokens(
   }
 }
 
-/**
- * Reserves every search that the request may make; if the budget is too small, one per tool.
- * @throws Problem 429; the signal's reason
- */
+/** Reserves all possible searches; on a short budget, one per tool. @throws Problem 429 */
 async function reserve(
   gateway: Gateway,
   gatewayCall: GatewayCall,
@@ -305,10 +294,7 @@ type Send<T> = (
   limits: AnswerLimits,
 ) => Promise<T>
 
-/**
- * Requests the routes until one answers. Settles and releases a call that none answers.
- * @throws the errors of `complete`
- */
+/** Requests the routes until one answers; settles and releases a call that none answers. */
 async function attemptCall<T>(call: ChatCall, send: Send<T>): Promise<Attempt<T>> {
   const { gateway, gatewayCall, isStream, routes, affinity, record, estimate } = call
   const { attemptLog } = record
@@ -379,9 +365,7 @@ function streamAnswer(call: ChatCall, route: Route, chunks: ChunkStream): Comple
   }
 }
 
-/**
- * Returns the same Problem to the record and to the reader, so that each failure is logged once.
- */
+/** Gives the record and the reader the same Problem, so that each failure is logged once. */
 function createExplainer({ gateway, record }: ChatCall): (failure: unknown) => unknown {
   let explained: unknown = null
   let problem: unknown = null

@@ -4,10 +4,7 @@
 import { aiProblem } from './problems.ts'
 
 export type ConcurrencyLimiter = {
-  /**
-   * Resolves with the release function, to be called once.
-   * @throws Problem 503 when the queue is full, or the signal's reason
-   */
+  /** Resolves with the release function. @throws Problem 503 when the queue is full */
   acquire(userId: string, signal: AbortSignal): (() => void) | Promise<() => void>
   readonly running: number
   readonly waiting: number

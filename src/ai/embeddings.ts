@@ -28,10 +28,7 @@ export type EmbedCall = {
 
 export type Embeddings = { vectors: number[][]; model: string }
 
-/**
- * The requests and the usage of one call so far. A call may need many requests, and a late request
- * may fail.
- */
+/** The usage of one call so far, which may need many requests; a late one may fail. */
 export type EmbeddingTally = {
   attemptLog: AttemptLog
   promptTokens: number

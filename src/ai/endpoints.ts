@@ -7,10 +7,7 @@ import type { Breaker, ModelBreakers } from './breaker.ts'
 /** The part of an endpoint that `attempt` needs. */
 export type EndpointHealth = { name: string; weight: number; breaker: Breaker }
 
-/**
- * Chooses between equal endpoints, with the same result for all calls of a conversation. Returns an
- * unsigned 32-bit integer.
- */
+/** Returns an unsigned 32-bit integer, the same for all calls of a conversation. */
 export type Affinity = () => number
 
 /** Chooses at random, for calls without a known conversation. */

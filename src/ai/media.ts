@@ -17,10 +17,7 @@ import { asObject } from './vendors/json.ts'
 import type { MediaTokens, NativeRequest, Usage } from './vendors/vendor.ts'
 import { createRefusal } from './vendors/vendor-error.ts'
 
-/**
- * `input`: approximate tokens of the prompt. `output`: media that the answer may contain in
- * addition to text.
- */
+/** `input`: approximate tokens of the prompt. `output`: media beside the answer's text. */
 export type MediaNeeds = {
   input: Readonly<Partial<Record<Medium, number>>>
   output: readonly Medium[]
@@ -33,10 +30,7 @@ type MediaRequest =
   | { request: ChatRequest; native?: undefined }
   | { request?: undefined; native: NativeRequest }
 
-/**
- * Returns US dollars per million tokens; null without a known price. `rate` is the price of text in
- * this call.
- */
+/** Returns US dollars per million tokens, or null. `rate`: the price of text in this call. */
 export function findMediaPrice(
   price: Pick<Price, 'media'>,
   rate: Rate,

@@ -26,10 +26,7 @@ export type ListedModel = Pick<Model, 'id' | 'kind' | 'contextTokens' | 'outputT
   vendor: VendorConfig
   /** The `vendor/model` of an alias, or its first; null for a model's own name. */
   aliasOf: string | null
-  /**
-   * The models that may answer, as listed. For an alias of several models: those that the caller
-   * may use, with configured vendors only if there are any.
-   */
+  /** Those that may answer; of an alias, those that the caller may use, configured ones first. */
   routes: readonly Route[]
   /** The routing strategy; null for a single model. */
   routedBy: Strategy | null

@@ -44,10 +44,7 @@ export function setOutputLimit({ request, native }: ModelRequest, tokens: number
   }
 }
 
-/**
- * Shortens the answer and limits the searches to what the budget reserved. `answerTokens`: of one
- * answer.
- */
+/** Shortens one answer (`answerTokens`) and limits searches to what the budget reserved. */
 export function fitToReservation(
   modelRequest: ModelRequest,
   { completionTokens, held }: Reservation,

@@ -36,10 +36,7 @@ export type AttemptOutcome =
   | { readonly kind: 'waited' }
   | { readonly kind: 'failed'; readonly error: VendorError }
 
-/**
- * The effect on the endpoint's circuit breakers. `unknown`: the call ended without evidence;
- * `skipped`: the endpoint received no request.
- */
+/** `unknown`: the call ended without evidence; `skipped`: the endpoint received no request. */
 export type EndpointHealthVerdict = 'healthy' | 'unhealthy' | 'unknown' | 'skipped'
 
 export type Step =
@@ -61,10 +58,7 @@ export type StepContext = { leftMs: number; random: () => number }
 
 const ATTEMPTS_PER_ENDPOINT = 3
 const BACKOFF_MS = 200
-/**
- * A longer Retry-After ends the attempts at this endpoint: the next route follows, or the caller
- * receives the header.
- */
+/** A longer Retry-After ends the attempts at this endpoint. */
 const RETRY_AFTER_MS_MAX = 3_000
 /** After a vendor's deployment, all kept-alive connections of a pool may be broken. */
 const STALE_CONNECTIONS_MAX = 3

@@ -8,10 +8,7 @@ export type Patience = {
   /** The limit of all attempts together, until an answer begins. */
   deadlineMs: number
   attemptsMax: number
-  /**
-   * Returns the limits of one attempt. `leftMs`: the time until the deadline; `hasNext`: another
-   * model or endpoint remains.
-   */
+  /** Returns the limits of one attempt; `hasNext`: another model or endpoint remains. */
   computeLimits(route: Route, leftMs: number, hasNext: boolean): AnswerLimits
 }
 

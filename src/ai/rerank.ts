@@ -15,10 +15,7 @@ export type RerankCall = { first: Route; query: string; documents: string[]; sig
 
 type RerankTerms = Omit<Parameters<typeof recordTallied>[1], 'kind' | 'first' | 'promptTokens'>
 
-/**
- * Returns scores in the documents' order; reserved and recorded like any other call.
- * @throws Problem 400, 429, 502, 503, 504; the signal's reason
- */
+/** Returns scores in the documents' order. @throws Problem 400, 429, 502, 503, 504 */
 export function rerank(
   gateway: Gateway,
   terms: RerankTerms,

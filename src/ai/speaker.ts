@@ -15,10 +15,7 @@ export type Speaker = Pick<Vendor, 'readAnswer' | 'createReader'> & {
   stopCut: StopCut | null
 }
 
-/**
- * Passes a native request on where the vendor supports its API; otherwise translates it.
- * @throws VendorError for a request that this vendor cannot serve
- */
+/** Passes a native request on where its API is spoken, else translates. @throws VendorError */
 export function createSpeaker(
   config: RoutingConfig,
   vendor: Vendor,

@@ -1,7 +1,4 @@
-/**
- * Checks that the processor accepts billing's requests and sends the events that billing and the
- * storefront need.
- */
+/** Checks that the processor accepts billing's requests and sends the needed events. */
 import type { Stripe } from 'stripe'
 import { BILLING_EVENT_TYPES } from '#billing/billing-events.ts'
 import type { DisagreementReport } from '#billing/disagreements.ts'
@@ -128,10 +125,7 @@ async function checkRetentionCoupon(processor: Processor, config: Config): Promi
   }
 }
 
-/**
- * Returns null when the key may read everything. A restricted key may lack a right that is needed
- * only for a refund.
- */
+/** Null when the key may read everything. A restricted key may lack a right for refunds. */
 async function checkRights(processor: Processor): Promise<Line | null> {
   const firstItem = { limit: 1 }
   const reads: Record<string, () => Promise<unknown>> = {
@@ -162,9 +156,7 @@ async function checkRights(processor: Processor): Promise<Line | null> {
   }
 }
 
-/**
- * Operators create the endpoints: a missing, disabled or incomplete one loses payments silently.
- */
+/** Operators create the endpoints; a missing or incomplete one silently loses payments. */
 async function checkEndpoints(processor: Processor, { urls }: Config): Promise<Line[]> {
   const expected = [
     {

@@ -1,6 +1,4 @@
-/**
- * Checks that products can be downloaded: reads each tier's releases and the files of the newest.
- */
+/** Checks that products can be downloaded: each tier's releases, and the newest one's files. */
 import type { Tier } from '#catalogue/catalogue.ts'
 import type { Config } from '#config/config.ts'
 import type { ProductList } from '#storefront/products/product-list.ts'

@@ -42,9 +42,7 @@ const LISTS: Record<
   gemini: { path: '/v1beta/models?pageSize=1', key: (key) => ['x-goog-api-key', key] },
 }
 
-/**
- * Valid characters of a header. For other characters, fetch's error would contain the whole key.
- */
+/** Valid in a header. For other characters, fetch's error would contain the whole key. */
 const SENDABLE = /^[\x21-\x7e]+$/
 
 async function ask(

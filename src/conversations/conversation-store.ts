@@ -57,10 +57,7 @@ export async function readConversations(
   return new Map(rows.map((row) => [row.id, openConversation({ secrets }, row)]))
 }
 
-/**
- * Returns a conversation and blocks its other changes until the transaction ends. @throws Problem
- * conversation_not_found
- */
+/** Blocks the conversation's other changes until the commit. @throws conversation_not_found */
 export async function lockConversation(
   tx: Db,
   { secrets }: Sealing,
@@ -145,10 +142,7 @@ export async function updateConversation(
     .execute()
 }
 
-/**
- * Increases the revision of the user's texts and returns it. Blocks the user's other increases, so
- * that revisions become visible in order.
- */
+/** Increases the user's revision, blocking other increases: they become visible in order. */
 export async function bumpRevision(tx: Db, userId: string): Promise<number> {
   const { revision } = await tx
     .insertInto('conversation_settings')

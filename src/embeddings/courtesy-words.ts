@@ -1,7 +1,6 @@
 /**
- * Courtesy words around a question, which no document answers, in the most common languages.
- * Without accents, as terms.ts folds them. Sentences and clauses with no other words are dropped
- * from a message.
+ * Courtesy words around a question in the most common languages, without accents, as terms.ts folds
+ * them. Sentences and clauses with no other words are dropped from a message.
  */
 
 /** Greetings, thanks, and requests to answer. */

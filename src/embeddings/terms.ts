@@ -60,10 +60,7 @@ export function countSubjectWords(question: string): number {
   return hasQuestionSign || (words === 0 && count >= REQUEST_MIN) ? words : Infinity
 }
 
-/**
- * Converts to lower case, unifies compatibility forms (ﬁ → fi, full width → half) and removes
- * diacritics: é → e, ё → е; ß does not change.
- */
+/** Lower case, compatibility forms unified (ﬁ → fi), no diacritics: é → e, ё → е; ß stays. */
 function fold(text: string): string {
   const lower = text.toLowerCase()
   return isAscii(lower) ? lower : lower.normalize('NFKD').replace(/\p{Mn}+/gu, '')
@@ -118,10 +115,7 @@ function addPairs(run: string, add: (feature: number, weight: number) => void): 
   }
 }
 
-/**
- * Strips the most common marks of number, case, person and tense. The stem is wrong for some words
- * of every language, but equally wrong in question and text.
- */
+/** Strips common marks of number, case and tense; errors are equal in question and text. */
 export function findStem(word: string): string {
   if (word.length < 4 || /\d/.test(word)) return word
   for (const [ending, kept] of endings) {

@@ -42,10 +42,7 @@ const MODEL_ID = /^[!-~]{1,200}$/
 const VENDOR_NAME = /^[a-z][a-z0-9_-]{0,31}$/
 const ALIAS_NAME = /^[A-Za-z0-9][\w.:-]{0,63}$/
 
-/**
- * Returns the built-in vendors and those of the file, with the price list's entries.
- * @throws WrongModelsFile
- */
+/** Returns built-in vendors and the file's, with listed prices. @throws WrongModelsFile */
 export function readVendors(
   path: string | null,
   prices: PriceList,
@@ -69,10 +66,7 @@ export function readVendors(
   return { vendors, file }
 }
 
-/**
- * Reads aliases and the models of plans. `vendors` have the default models of the settings.
- * @throws WrongModelsFile
- */
+/** Reads aliases and plans' models. `vendors` have default models. @throws WrongModelsFile */
 export function readNames(
   file: Json,
   vendors: Catalogue['vendors'],

@@ -47,11 +47,7 @@ const SHIPPED = join(import.meta.dirname, 'prices.json')
 /** Possible paths of the operator's own list: the configured one, or the data directory's. */
 export type PriceFiles = { named: string | null; usual: string }
 
-/**
- * Reads the list at `named`; otherwise the newer of the shipped list and the one at `usual`, if it
- * exists.
- * @throws WrongPriceList
- */
+/** The list at `named`, else the newer of the shipped and `usual`. @throws WrongPriceList */
 export function readPriceList({ named, usual }: PriceFiles): PriceList {
   if (named !== null) return openOwnList(readOptionalFile(named), named)
   const shipped = openShippedList()
@@ -74,10 +70,7 @@ function openOwnList(text: string | null, path: string): PriceList {
   return createList(file.as_of, path, () => file)
 }
 
-/**
- * Reads only the date, which comes first: reading the whole file at the start takes five
- * milliseconds.
- */
+/** Reads only the date, which comes first: the whole file would take five milliseconds. */
 function readShippedDate(): string {
   const file = openSync(SHIPPED, 'r')
   try {

@@ -19,10 +19,7 @@ const VENDOR_NAMES: Record<string, string> = {
 /** Prefixes of model names that the list omits. */
 const MODEL_PREFIXES: Record<string, string> = { fireworks: 'accounts/fireworks/models/' }
 
-/**
- * `asOf`: the date of the list's prices; `today`: selects the current one among announced prices.
- * @throws WrongPriceList for another format, or a wrong price
- */
+/** `asOf`: the prices' date; `today` selects among announced ones. @throws WrongPriceList */
 export function convertPriceList(value: unknown, asOf: string, today: string): PriceListFile {
   if (!DAY.test(asOf)) throw new WrongPriceList(`'${asOf}' is not a date like 2026-11-04`)
   if (Array.isArray(value))
@@ -58,9 +55,7 @@ const readName = (id: unknown) => VENDOR_NAMES[String(id)] ?? String(id)
 type Rate = { input?: number; output?: number; cached?: number; cacheWrite?: number }
 const PARTS = ['input', 'output', 'cached', 'cacheWrite'] as const
 
-/**
- * @returns null without a price of tokens, or with a price of 0 for a model that is not named free
- */
+/** Null without a price of tokens, or at 0 for a model that is not named free. */
 function buildListedPrice(
   id: string,
   rate: Rate,

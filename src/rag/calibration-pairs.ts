@@ -1,7 +1,4 @@
-/**
- * The pairs for an operator's calibration: questions and the texts that answer them, in other words
- * where possible, each pair about a different subject.
- */
+/** Questions and the texts that answer them, each pair about another subject, for calibrations. */
 import type { Pair } from './calibration.ts'
 
 const PAIRS: [question: string, text: string][] = [

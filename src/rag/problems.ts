@@ -1,7 +1,4 @@
-/**
- * Errors of the document store. A file's own faults are 422 with the reason, under the code
- * `file_unreadable`.
- */
+/** Errors of the document store. A file's own faults are 422 `file_unreadable` with the reason. */
 import { Problem } from '#platform/problem.ts'
 import { FORMAT_NAMES } from './ingest/parsers/formats.ts'
 

@@ -1,7 +1,4 @@
-/**
- * The body of /v1/messages. Checks only the members that the gateway reads; the vendor checks the
- * rest.
- */
+/** The body of /v1/messages. Checks only what the gateway reads; the vendor checks the rest. */
 import { type Static, Type } from 'typebox'
 import { Nullable, OneOf } from '#platform/http/schema.ts'
 import { MODEL_NAME } from '../routing.ts'

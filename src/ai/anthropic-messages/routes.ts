@@ -125,10 +125,7 @@ function readMessageRequest(params: MessageParams) {
   }
 }
 
-/**
- * Drops the reasoning of other vendors' models: Anthropic rejects it. Drops a message that contains
- * nothing else.
- */
+/** Drops other vendors' reasoning, which Anthropic rejects, and messages with nothing else. */
 function removeForeignReasoning(message: MessageParam): MessageParam[] {
   const { role, content } = message
   if (role !== 'assistant' || typeof content === 'string') return [message]

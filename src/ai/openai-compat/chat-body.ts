@@ -1,7 +1,4 @@
-/**
- * The body of /v1/chat/completions. Checks only the members that the gateway reads; the vendor
- * checks the rest.
- */
+/** The body of /v1/chat/completions. Checks only what the gateway reads, the vendor the rest. */
 import { type Static, Type } from 'typebox'
 import { Nullable, OneOf } from '#platform/http/schema.ts'
 import { MODEL_NAME } from '../routing.ts'
@@ -88,10 +85,7 @@ export const ChatBody = Type.Object(
   { additionalProperties: true },
 )
 
-/**
- * Removes members that the gateway decides, and nulls, which OpenAI's clients send for omitted
- * members.
- */
+/** Removes the gateway's members, and nulls, which OpenAI's clients send for omitted ones. */
 export function toChatRequest({
   model,
   stream,

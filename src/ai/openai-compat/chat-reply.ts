@@ -57,10 +57,7 @@ function convertTextCalls(
   return { ...body, choices }
 }
 
-/**
- * Uses DeepSeek's member, which most clients read, and OpenRouter's, which clients send back
- * unchanged.
- */
+/** DeepSeek's member, which most clients read, and OpenRouter's, which they send back. */
 function buildReasoning(reasoningText: string, details: ReasoningDetail[] | null) {
   return {
     ...(reasoningText === '' ? {} : { reasoning_content: reasoningText }),

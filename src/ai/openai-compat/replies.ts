@@ -1,7 +1,4 @@
-/**
- * The replies of /v1 in the API description. No schema serializes them, so that vendors' own fields
- * pass through.
- */
+/** The replies of /v1 in the API description. Nothing serializes them: vendors' fields pass. */
 import { type TSchema, Type } from 'typebox'
 import { STRATEGIES } from '#models/catalogue.ts'
 import { JsonObject, Nullable, OneOf } from '#platform/http/schema.ts'

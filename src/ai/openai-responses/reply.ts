@@ -173,10 +173,7 @@ function buildEvent(type: string, data: Json, number: number): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...data, sequence_number: number })}\n\n`
 }
 
-/**
- * The members of every response that repeat the request. Open Responses requires each of them with
- * these types.
- */
+/** Repeats the request's members; Open Responses requires each of them with these types. */
 function buildResponseHead({ body, nowMs }: ResponseNeeds, id: string, model: string): Json {
   return {
     id: `resp_${id}`,

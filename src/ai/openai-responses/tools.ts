@@ -148,10 +148,7 @@ export function readTextInput(args: string): string {
   return typeof input === 'string' ? input : args
 }
 
-/**
- * Returns the tools that may be called, and whether one must be.
- * @throws VendorError for features that only OpenAI supports
- */
+/** Returns the callable tools and whether one must be called. @throws VendorError */
 export function translateToolChoice(
   choice: unknown,
   tools: Tools,

@@ -185,10 +185,7 @@ const [BLANK, ZERO, NINE, BRACE] = [32, 48, 57, 125]
 const DELTA = '{"type":"content_block_delta","index":'
 const TEXT = ',"delta":{"type":"text_delta","text":"'
 
-/**
- * Reads the text of an event in Anthropic's usual form without parsing it, which covers most
- * events; null for any other.
- */
+/** Reads the text of the most frequent event without parsing it; null for any other. */
 export function readPlainText(data: string): string | null {
   if (data.slice(0, DELTA.length) !== DELTA) return null
   const index = data.charCodeAt(DELTA.length)
@@ -216,10 +213,7 @@ function readFinishReason(reason: unknown): FinishReason {
   return 'stop'
 }
 
-/**
- * `input_tokens` excludes the tokens that the cache read or wrote. In a stream, the prompt is
- * reported first and the completion last.
- */
+/** `input_tokens` excludes the cache's. A stream reports the prompt first, the completion last. */
 function parseUsage(usage: Record<string, unknown> | null, before: Usage | null): Usage | null {
   if (usage === null) return before
   const details = asObject(usage.output_tokens_details)
@@ -250,9 +244,7 @@ function sumUsageByModel(iterations: Record<string, unknown>[]): Usage {
   return { ...addUp(iterations.map((one) => readCounts(one))), byModel }
 }
 
-/**
- * `hourBefore`: only the first event of a stream reports the tokens that are cached for an hour.
- */
+/** `hourBefore`: only a stream's first event reports the tokens cached for an hour. */
 function readCounts(usage: Record<string, unknown>, hourBefore = 0): Usage {
   const cached = count(usage.cache_read_input_tokens)
   const cacheWrites = count(usage.cache_creation_input_tokens)

@@ -24,10 +24,7 @@ export type ChunkStream = {
 
 type Upstream = { pause(): void; resume(): void; cancel(reason: unknown): void }
 
-/**
- * Beyond these limits, a slow reader pauses the vendor's socket; events that pass through are
- * measured by their characters.
- */
+/** Beyond these, a slow reader pauses the vendor's socket; passed events count characters. */
 const WAITING_CHUNKS_MAX = 512
 const WAITING_CHARACTERS_MAX = 128 * 1024
 

@@ -22,10 +22,7 @@ export type AnswerChunk = {
   details: ReasoningDetail[] | null
   tools: ToolDelta[] | null
   finish: FinishReason | null
-  /**
-   * The event's JSON when the vendor uses the client's format; for passed streams, the lines of one
-   * or more events.
-   */
+  /** The event's JSON in the client's format; for passed streams, the lines of events. */
   event: string | null
 }
 

@@ -7,10 +7,7 @@ const [LF, CR, SPACE] = [10, 13, 32]
 const EVENT_BYTES_MAX = 32 * 1024 * 1024
 
 export type EventSplitter = {
-  /**
-   * Calls `onData` with the data of each event that `chunk` completes.
-   * @throws RangeError on an endless line
-   */
+  /** Passes each completed event's data to `onData`. @throws RangeError on an endless line */
   push(chunk: Buffer): void
 }
 

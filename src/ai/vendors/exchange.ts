@@ -38,9 +38,7 @@ export type Listener = {
 export type Exchange = {
   pause(): void
   resume(): void
-  /**
-   * Marks the beginning of the answer: further silence means a broken connection, not reasoning.
-   */
+  /** Marks the beginning of the answer: further silence is a broken connection, not reasoning. */
   markBegun(): void
   fail(error: Error): void
 }

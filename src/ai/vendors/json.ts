@@ -17,10 +17,7 @@ export function withoutNulls(from: Record<string, unknown>): Record<string, unkn
   return Object.fromEntries(Object.entries(from).filter(([, value]) => value != null))
 }
 
-/**
- * Parses a text that contains an object, such as a tool's input; null for other texts and for too
- * much nesting.
- */
+/** Parses a text that is an object, as a tool's input; null for others and deep nesting. */
 export function parseObject(text: string): Record<string, unknown> | null {
   try {
     checkJsonSize(text)
@@ -42,10 +39,7 @@ export function parseEvent(data: string): Record<string, unknown> {
   return event
 }
 
-/**
- * Reads a vendor's token count. A number over a billion is a mistake and would overflow a column of
- * sums.
- */
+/** Reads a token count. Over a billion is a mistake and would overflow a column of sums. */
 export function count(value: unknown): number {
   return typeof value === 'number' && value > 0 ? Math.round(Math.min(value, TOKENS_MAX)) : 0
 }

@@ -31,10 +31,7 @@ export type NativeDialect = Pick<Native, 'api' | 'speaks'> & {
   chunks: ChunkEvents
 }
 
-/**
- * The most frequent events of a stream: their name, and a function that returns the approximate
- * text of one, or null for any other event.
- */
+/** The most frequent events: their name, and their approximate text; null for any other. */
 export type ChunkEvents = { name: string; readText(data: string): string | null }
 
 /** Creates a vendor's native API; `reader` reads the metered fields. */

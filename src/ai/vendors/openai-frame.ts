@@ -7,19 +7,13 @@ import { isPlain } from './json.ts'
 
 const QUOTE = 34
 
-/**
- * The parts of an event: before the text, between text and OpenAI's random padding, after the
- * padding.
- */
+/** An event around its text and OpenAI's random padding; no tail without padding. */
 export type Frame = { head: string; middle: string; tail: string | null }
 
 const CONTENT = /"content":\s?"/g
 const PADDING = '"obfuscation":"'
 
-/**
- * Creates the frame of an event whose only text is `text`, the content of its only choice; null if
- * that is not certain.
- */
+/** Null unless `text` certainly is the event's only text: the content of its only choice. */
 export function createFrame(data: string, text: string): Frame | null {
   // Inside a string these quotes would be escaped, so the match is a key, and the only one.
   const keys = [...data.matchAll(CONTENT)]

@@ -63,10 +63,7 @@ function readSource(url: string): Source {
   return parseDataUrl(url) ?? { url }
 }
 
-/**
- * Returns plain text where possible: every server accepts a string, only most a list. A part with a
- * cache mark stays a part.
- */
+/** Every server takes a string, only most a list. A part with a cache mark stays a part. */
 export function simplifyText(parts: ContentPart[]): string | ContentPart[] {
   const [first] = parts
   if (first === undefined) return ''

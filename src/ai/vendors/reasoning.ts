@@ -34,10 +34,7 @@ export function joinReasoningText(details: ReasoningDetail[]): string {
     .join('\n\n')
 }
 
-/**
- * Returns the details of one format from a client's message. Joins parts of one detail that a
- * stream delivered apart.
- */
+/** Returns one format's details; joins parts that a stream delivered apart. */
 export function readDetails(value: unknown, format: ReasoningFormat): ReasoningDetail[] {
   if (!Array.isArray(value)) return []
   const details: ReasoningDetail[] = []
@@ -94,10 +91,7 @@ function isContinuation(last: ReasoningDetail, next: ReasoningDetail): boolean {
   return last.type !== 'reasoning.text' || last.signature === undefined
 }
 
-/**
- * Creates the heads of a stream's details; only the first chunk of a block contains the format and
- * id.
- */
+/** Only the first chunk of a block has the format and id. */
 export function createDetailHeads(format: ReasoningFormat) {
   const startedBlocks = new Set<number>()
   return (index: number, id?: string): Pick<ReasoningDetail, 'format' | 'index' | 'id'> => {
@@ -107,10 +101,7 @@ export function createDetailHeads(format: ReasoningFormat) {
   }
 }
 
-/**
- * Puts reasoning back at its positions; other blocks fill the positions between, in their own
- * order.
- */
+/** Puts reasoning back at its positions; other blocks keep their order around it. */
 export function interleave<T>(placed: { index: number; item: T }[], others: T[]): T[] {
   const items: T[] = []
   let next = 0

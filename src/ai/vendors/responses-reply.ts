@@ -168,10 +168,7 @@ function toUsageBody({ input_tokens, output_tokens, total_tokens, ...usage }: Js
 
 /** Reads the events of one response. */
 export type ResponseEvents = {
-  /**
-   * Returns the chat completion chunks of an event.
-   * @throws VendorError when the response failed
-   */
+  /** Returns an event's chat completion chunks. @throws VendorError when the response failed */
   read(event: Json): Json[]
   /** True when the response is complete; nothing follows. */
   isWhole: boolean

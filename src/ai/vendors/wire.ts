@@ -18,9 +18,7 @@ export type WireTimeouts = { connectTimeoutMs: number; deadlineMs: number; idleT
 
 export type Target = { vendor: Vendor; origin: string; pathPrefix: string }
 
-/**
- * `baseUrl` as in the vendors' SDKs: with or without a path, and with an optional slash at its end.
- */
+/** `baseUrl` as in the vendors' SDKs: with or without a path or a slash at its end. */
 export function createTarget(vendor: Vendor, baseUrl: string): Target {
   const url = new URL(baseUrl)
   return { vendor, origin: url.origin, pathPrefix: url.pathname.replace(/\/$/, '') }
@@ -42,10 +40,7 @@ export type Wire = {
     seen?: SeenReply,
     limits?: AnswerLimits,
   ): Promise<unknown>
-  /**
-   * Resolves with the first chunk that `reader` reads.
-   * @throws VendorError, or the signal's reason
-   */
+  /** Resolves with the first chunk. @throws VendorError, or the signal's reason */
   open(
     target: Target,
     request: VendorRequest,
@@ -59,10 +54,7 @@ export type Wire = {
 
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024
 const ERROR_BYTES_MAX = 64 * 1024
-/**
- * Longer than most vendors keep a connection; a shorter time that the vendor announces takes
- * precedence.
- */
+/** Longer than most vendors keep a connection; an announced shorter time precedes. */
 const KEEP_ALIVE_MS = 55_000
 
 const undici = lazyRequire<typeof import('undici')>('undici')
@@ -197,9 +189,7 @@ function openStream(
     // Vendors send each event in a separate HTTP chunk, and one network read delivers many: they
     // are read together and sent as one batch.
     let unread: Buffer[] = []
-    /**
-     * @returns the failure to parse; null without one. Text before the failure is still delivered.
-     */
+    /** Returns the failure to parse, or null. Text before a failure is still delivered. */
     const readAll = (): unknown => {
       if (unread.length === 0) return null
       const bytes = unread.length === 1 && unread[0] ? unread[0] : Buffer.concat(unread)

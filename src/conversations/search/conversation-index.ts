@@ -1,7 +1,7 @@
 /**
- * Each user's conversations in memory for searches: the inverted index of their titles and messages.
- * Built at the first search. Every use first compares the user's revision (one small read), so an
- * index is never stale, also with several nodes. Texts are not held in memory.
+ * Each user's conversations in memory for searches: the inverted index of their titles and
+ * messages, without the texts. Every use first compares the user's revision, so an index is never
+ * stale.
  */
 import { totalmem } from 'node:os'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'

@@ -16,10 +16,7 @@ import {
 const Id = Type.String({ minLength: 1, maxLength: 200 })
 const PARTS_MAX = 100
 const NAME_MAX = 500
-/**
- * Of a message’s sources, citations, tools and reasoning, as JSON. Our answers have 60,000 tokens of
- * sources at most.
- */
+/** Of a message's extras, as JSON. Our answers have 60,000 tokens of sources at most. */
 const EXTRAS_MAX = 1_000_000
 
 const OwnMessage = Type.Object({

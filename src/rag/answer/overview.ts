@@ -1,8 +1,7 @@
 /**
- * Questions about the documents as a whole, which no passage answers: "What do I have?", "Summarise
- * this", "Summarise the lease". They are recognised by their words: every word concerns documents,
- * possession or summaries, or belongs to a document's name. Their passages are selected without a
- * search: each document's beginning, or parts spread over it.
+ * Questions about the documents as a whole: "What do I have?", "Summarise the lease". Every word
+ * concerns documents, possession or summaries, or is part of a document's name. They get passages
+ * without a search: each document's beginning, or parts spread over it.
  */
 import { stopPhrases } from '#embeddings/stop-words.ts'
 import type { RagDeps } from '../deps.ts'
@@ -91,10 +90,7 @@ function listNames(documents: DocumentRow[]): string[] {
   return names
 }
 
-/**
- * A list takes each document's first chunk; a summary takes the same number of chunks from each
- * document.
- */
+/** A list takes each document's first chunk; a summary, the same number of each. */
 export function readOverviewChunks(
   deps: Pick<RagDeps, 'db'>,
   userId: string,

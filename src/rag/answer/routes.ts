@@ -265,10 +265,7 @@ function streamAnswer(
   )
 }
 
-/**
- * Text that is held back to the end of its sentence comes with the next event, or at the end. A cut
- * answer shows the text so far without unchecked marks.
- */
+/** Text held back to its sentence's end follows later; a cut answer has no unchecked marks. */
 async function writeChecked(events: EventStream, { each, check }: AnswerStream): Promise<void> {
   const formatTokenLine = (text: string) =>
     text === '' ? '' : `data: ${JSON.stringify({ token: text })}\n\n`

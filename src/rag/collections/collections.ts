@@ -37,10 +37,7 @@ export function listCollections(db: Db, userId: string): Promise<Collection[]> {
   return listCollectionRows(db, userId)
 }
 
-/**
- * Returns the condition that the documents in any of the collections meet; none for no collections.
- * @throws Problem 404
- */
+/** The condition of the collections' documents; none without any. @throws Problem 404 */
 export async function readCollectionScope(
   db: Db,
   userId: string,

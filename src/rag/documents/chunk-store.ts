@@ -188,10 +188,7 @@ export async function readContents(
 
 type ChunkName = { version: string; index: number }
 
-/**
- * One statement for any number of chunks, compiled once: building it takes longer than SQLite needs
- * to run it.
- */
+/** Compiled once for any number of chunks: building takes longer than SQLite needs to run it. */
 const contentsQueries: Partial<Record<Dialect, CompiledQuery<ChunkText & ChunkName>>> = {}
 
 function buildContentsQuery(db: Db, dialect: Dialect) {
@@ -206,10 +203,7 @@ const CONTENT = [
   'table_header as tableHeader',
 ] as const
 
-/**
- * The lateral join reads each chunk by its key. The planner may plan a plain join for the average
- * user and then scan all chunks of a user with many.
- */
+/** Reads each chunk by its key; for a plain join, the planner may scan all of a large user. */
 function buildServerQuery(db: Db) {
   const requested = sql<ChunkName>`jsonb_to_recordset(${''}::jsonb)`
   return db

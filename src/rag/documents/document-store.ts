@@ -1,7 +1,4 @@
-/**
- * SQL of documents, their external ids and the revision of a user's store. Every statement except
- * the job's starts with the user.
- */
+/** SQL of documents, external ids and the user's revision. Every statement starts with the user. */
 import '../tables.ts'
 import { type Selectable, sql } from 'kysely'
 import { type Db, forUpdate } from '#platform/db/db.ts'
@@ -140,10 +137,7 @@ export async function hasExternalId(tx: Db, userId: string, id: string): Promise
   return row !== undefined
 }
 
-/**
- * Returns the document that is deleted when this id moves to another: the id's document, when it
- * has no other id.
- */
+/** Returns the id's document if it has no other id: it is deleted when the id moves. */
 export async function findNamedAlone(
   tx: Db,
   userId: string,
@@ -251,9 +245,7 @@ export type DocumentPage = DocumentNames & {
   limit: number
   offset?: number
   order?: DocumentOrder
-  /**
-   * The last document of the page before; the next page does not shift when newer documents arrive.
-   */
+  /** The last document of the page before, so that newer documents do not shift the page. */
   after?: DocumentPlace | null
   /** Only documents whose name contains this. SQLite ignores the case of ASCII letters only. */
   nameContains?: string | undefined

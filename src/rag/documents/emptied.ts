@@ -1,6 +1,6 @@
 /**
- * Frees a user's memory and indexes (the word index, vectors in memory, an HNSW index) after the
- * last document was deleted. Without a further search, nothing else would free them.
+ * Frees a user's memory and indexes after the last document was deleted: without a further search,
+ * nothing else would.
  */
 import { afterCommit, type Db } from '#platform/db/db.ts'
 import type { RagDeps } from '../deps.ts'
@@ -24,10 +24,7 @@ export async function freeIfEmpty(
   await jobs.enqueue(tx, DROP_INDEXES_JOB, { userId } satisfies DropIndexesJob)
 }
 
-/**
- * Drops the search indexes of a user who still has no documents. Runs outside of a transaction,
- * which `drop index concurrently` refuses.
- */
+/** Outside of a transaction, which `drop index concurrently` refuses. */
 export async function dropIndexesIfEmpty(
   { db, vectors }: Pick<RagDeps, 'db' | 'vectors'>,
   { userId }: DropIndexesJob,

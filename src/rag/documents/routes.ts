@@ -87,10 +87,7 @@ const FILE: Described = {
   },
 }
 
-/**
- * Prevents uploaded content from running on this origin: browsers save it, do not show it, and give
- * it an opaque origin.
- */
+/** Keeps uploads from running on this origin: browsers save them, at an opaque origin. */
 const FILE_HEADERS = {
   'content-type': 'application/octet-stream',
   'content-security-policy': "sandbox; default-src 'none'",

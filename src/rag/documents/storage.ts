@@ -58,9 +58,7 @@ export type Incoming = {
   counts: Stored
 }
 
-/**
- * Returns the storage after the document is stored, and the ids of the documents that it replaces.
- */
+/** Returns the storage afterwards, and the ids of the documents that it replaces. */
 export async function predictStorage(
   db: Db,
   userId: string,
@@ -96,10 +94,7 @@ export function addStored(left: Stored, right: Stored): Stored {
   }
 }
 
-/**
- * A user above a limit, for example after a change to a smaller plan, may replace documents with
- * documents that are not larger. @throws Problem 413 where there is no room
- */
+/** Above a limit, a user may still replace documents with smaller ones. @throws Problem 413 */
 export function requireRoom(limits: PlanLimits, before: Stored, after: Stored): void {
   for (const name of COUNTED) {
     const max = limits[LIMITS[name]]

@@ -42,10 +42,7 @@ const ListedJob = Type.Object(
   { title: 'ListedIngestJob' },
 )
 
-/**
- * Pages poll often at little cost, so polling does not count against the limits of search and
- * ingest.
- */
+/** Pages poll often at little cost, so it does not count against search and ingest. */
 const limit = 'general'
 
 const WATCH_MS = 500

@@ -13,10 +13,7 @@ export async function insertJob(tx: Db, row: IngestJobRow): Promise<void> {
   await tx.insertInto('rag_jobs').values(row).execute()
 }
 
-/**
- * The columns for clients. The request is left out: it holds metadata of any size, and a page polls
- * every second.
- */
+/** Without the request: it holds metadata of any size, and a page polls every second. */
 const SHOWN = [
   ...(['id', 'state', 'stage', 'done', 'total', 'document_id', 'source', 'external_id'] as const),
   ...(['warnings_json', 'error_json', 'created_at', 'finished_at'] as const),
@@ -61,10 +58,7 @@ export async function countActive(
   return { jobs: Number(row.jobs), bytes: Number(row.bytes ?? 0) }
 }
 
-/**
- * Returns the storage that the waiting documents will use in the plan, minus the documents that
- * they may replace. Documents in `beside` are not subtracted, because the caller counts them.
- */
+/** Less the documents that may be replaced, except those in `beside`: the caller counts them. */
 export async function readActiveStorage(
   db: Db,
   userId: string,

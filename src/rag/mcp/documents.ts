@@ -1,7 +1,4 @@
-/**
- * A document for the protocol's clients: with a title for people, an address for citations, and the
- * name of its resource.
- */
+/** A document for the protocol's clients: its title, its address for citations, its cursor. */
 import type { DocumentPlace } from '../documents/document-order.ts'
 import type { DocumentView } from '../documents/documents.ts'
 import { parseDocumentId, readDocumentId } from '../documents/ids.ts'
@@ -10,10 +7,7 @@ import { INVALID_PARAMS, isObject, RpcError } from './protocol.ts'
 
 const TITLE_MAX = 200
 
-/**
- * Returns the metadata's `title`, the file's name, or the id. One line: a client shows it within
- * its own text.
- */
+/** The metadata's `title`, the file's name, or the id; one line, for a client's own text. */
 export function buildTitle(id: string, { title, source }: Metadata): string {
   const named = [title, source].find(
     (one): one is string => typeof one === 'string' && one.trim() !== '',
@@ -26,10 +20,7 @@ export function buildTitle(id: string, { title, source }: Metadata): string {
   return line || `Document ${readDocumentId(id)}`
 }
 
-/**
- * Returns the metadata's `url` when it is a web address, as for a stored page; else the user app's
- * list of documents.
- */
+/** The metadata's `url` where it is a web address, else the user app's list. */
 export function buildUrl(appUrl: string, id: string, { url }: Metadata): string {
   if (
     typeof url === 'string' &&
@@ -54,10 +45,7 @@ export function parseCursor(cursor: unknown): DocumentPlace | null {
   return { value: created_at, id }
 }
 
-/**
- * Accepts only the clock's format: other formats that JavaScript accepts are errors in the
- * database.
- */
+/** The clock's format only: others that JavaScript accepts are errors in the database. */
 function isInstant(value: unknown): value is string {
   if (typeof value !== 'string' || !/^20\d\d-.{18}Z$/.test(value)) return false
   return !Number.isNaN(Date.parse(value)) && new Date(value).toISOString() === value

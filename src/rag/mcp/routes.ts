@@ -1,7 +1,6 @@
 /**
- * `/mcp`, the protocol's streamable HTTP: each POST is answered with JSON, or late as a stream of
- * one event. The server sends nothing unrequested, so GET is 405.
- * Also serves the metadata of RFC 9728, to which every 401 points. It names no authorization server
+ * `/mcp`, streamable HTTP: each POST is answered with JSON, or late as a stream of one event. Also
+ * serves the metadata of RFC 9728, to which every 401 points. It names no authorization server
  * while there is none.
  */
 
@@ -220,10 +219,7 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
     )
   }
 
-  /**
-   * Proxies give up on a silent reply: a slow result is sent as the one event of a stream with
-   * keep-alives.
-   */
+  /** Proxies give up on a silent reply: a slow one is a stream of one event with keep-alives. */
   function sendLate(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -249,10 +245,7 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
     return `Bearer ${[...(error === null ? [] : [`error="${error}"`]), ...challengeParameters].join(', ')}`
   }
 
-  /**
-   * A page in a user's browser must not call this server through an address of this machine (DNS
-   * rebinding), unless it has an API key.
-   */
+  /** A page must not call this through an address of the machine (DNS rebinding) without a key. */
   function requireOwnPage(request: FastifyRequest): void {
     if (isForeign(request) && requireCaller(request).keyId === null)
       throw ragProblem('origin_refused')

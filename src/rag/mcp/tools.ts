@@ -1,8 +1,7 @@
 /**
- * The tools over a user's documents. `search` and `fetch` have the shapes that ChatGPT expects, and
- * additional fields.
- * A tool's error is sent to the model, which can correct its call. A tool that writes is neither
- * listed nor called for a read-only key.
+ * The tools over a user's documents. `search` and `fetch` have the shapes that ChatGPT expects. A
+ * tool's error is sent to the model, which can correct its call. A read-only key has no tool that
+ * writes.
  */
 import { type Static, type TObject, Type } from 'typebox'
 import { MODEL_NAME } from '#ai/routing.ts'
@@ -323,10 +322,7 @@ const TOOLS: Record<string, Tool<never, never>> = {
   }),
 }
 
-/**
- * Returns the tools for `tools/list`, always in this order: clients cache the list, and vendors
- * cache prompts with it.
- */
+/** Always in this order: clients cache the list, and vendors cache prompts with it. */
 export function listTools({ scopes }: Caller): object[] {
   return Object.entries(TOOLS)
     .filter(([, { writes }]) => !writes || hasScope(scopes, RAG.policy.scope))

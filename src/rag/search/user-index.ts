@@ -1,10 +1,7 @@
 /**
- * Each user's documents in memory for searches: their rows for filters, and the inverted index of
- * their words.
- * Every use first compares the user's revision (one small read), so an index is never stale, also
- * with several processes.
- * The trap: the next use changes the index that `use` passes, so its callback must copy what it
- * needs.
+ * Each user's documents in memory for searches: their rows for filters, and the index of their
+ * words. Every use first compares the user's revision, so an index is never stale. The trap: the
+ * next use changes the index that `use` passes, so its callback must copy what it needs.
  */
 import { totalmem } from 'node:os'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
@@ -47,10 +44,7 @@ type CachedIndex = UserIndex & {
 }
 
 const MB = 1024 * 1024
-/**
- * An eighth of the memory: a hundred users with 2,000 chunks fit, so none is read again for each
- * question.
- */
+/** Fits a hundred users with 2,000 chunks, so that none is read again per question. */
 const BYTES_MAX = Math.min(1_024 * MB, Math.max(256 * MB, readMemoryBytes() / 8))
 const DOCUMENTS_PER_READ = 200
 const CHUNKS_PER_READ = 500

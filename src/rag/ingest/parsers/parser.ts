@@ -1,6 +1,6 @@
 /**
- * Reads the text of untrusted files on worker threads, which are killed when they use too much CPU
- * time or memory. A file's name claims its format and its first bytes prove it; both must agree.
+ * Reads untrusted files on worker threads, which are killed when they use too much CPU time or
+ * memory. A file's name claims its format and its first bytes prove it; both must agree.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Piscina } from 'piscina'
@@ -17,10 +17,7 @@ import { type Outcome, type Task, UNKNOWN } from './worker-task.ts'
 export type Limits = {
   /** CPU time of the thread. A file that needs more is refused permanently. */
   cpuMs: number
-  /**
-   * Elapsed time, including the wait for a thread. A file that needs more is a 503: the machine is
-   * busy, the file may be good.
-   */
+  /** With the wait for a thread. Beyond it 503: the machine is busy, the file may be good. */
   wallMs: number
   heapMb: number
   /** Memory of the thread outside its heap: typed arrays, such as inflated streams. */
@@ -111,10 +108,7 @@ export function createParser({ temporaryFiles, log }: ParserDeps, limits: Partia
     }
   }
 
-  /**
-   * Aborts with a problem once the thread has used too much, until `killed` is aborted. Both
-   * readings interrupt a busy thread.
-   */
+  /** Aborts `killed` when the thread has used too much. Both readings interrupt a busy thread. */
   async function watch({ start }: Task, killed: AbortController): Promise<void> {
     for (; !killed.signal.aborted; await sleep(WATCH_MS)) {
       const [id, cpuMsAtStart = UNKNOWN] = start

@@ -1,7 +1,4 @@
-/**
- * Presentations: a page per slide, its title as a heading, tables and lists in their order, and the
- * speaker's notes at the end.
- */
+/** Presentations: a page per slide with title, tables and lists; the speaker's notes at the end. */
 import type { Outline } from '../outline.ts'
 import { openGraphics } from './graphics.ts'
 import { decodeXml, PART_MAX, readRelations } from './office.ts'

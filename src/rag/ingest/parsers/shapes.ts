@@ -1,7 +1,4 @@
-/**
- * Reads shapes of slides, drawings and diagrams (DrawingML): paragraphs, lists, tables and
- * formulas.
- */
+/** Reads shapes (DrawingML): paragraphs, lists, tables and formulas of slides and drawings. */
 import { FormulaReader, type Script, ScriptedText } from './formulas.ts'
 import { markdownTable } from './table.ts'
 import { walkXml } from './xml.ts'

@@ -8,9 +8,7 @@ import { type Outcome, type Task, UNKNOWN } from './worker-task.ts'
 
 lowerThreadPriority()
 
-/**
- * Longer texts are not passed between threads: the worker that cuts them reads them from a file.
- */
+/** Longer texts do not cross threads: the worker that cuts them reads them from a file. */
 const LONG_CHARACTERS = 500_000
 
 export async function parse({ format, ending, place, longPath, start }: Task): Promise<Outcome> {

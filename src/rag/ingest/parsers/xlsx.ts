@@ -1,7 +1,4 @@
-/**
- * Workbooks: a heading and a table per sheet. Dates, percentages and booleans appear as Office
- * shows them, other numbers as stored.
- */
+/** Workbooks: a table per sheet. Dates, percentages and booleans are as Office shows them. */
 import { type Script, ScriptedText } from './formulas.ts'
 import { openGraphics } from './graphics.ts'
 import { decodeXml, PART_MAX, readRelations } from './office.ts'
@@ -73,10 +70,7 @@ function leftOut({ names }: Zip): Warning[] {
     .map(([, reason]) => ({ page: null, reason }))
 }
 
-/**
- * Returns the text of text boxes, shapes, diagrams and charts; the numbers of charts are in the
- * cells.
- */
+/** Text boxes, shapes, diagrams and charts, whose numbers are in the cells. */
 function readDrawingTexts(zip: Zip, sheet: string, leftOut: Set<string>): string[] {
   const drawings = readRelations(zip, sheet).filter(({ type }) => type === 'drawing')
   return drawings.map(({ target }) => {

@@ -1,7 +1,4 @@
-/**
- * An XML tokenizer with callbacks: names without prefixes, only the five entities and numeric ones,
- * no DTD, no fetching, one pass.
- */
+/** An XML tokenizer with callbacks: no prefixes, no DTD, only the five and numeric entities. */
 export type Walker = {
   open(name: string, attributes: () => Map<string, string>): void
   close(name: string): void

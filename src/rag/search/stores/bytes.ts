@@ -1,7 +1,6 @@
 /**
  * Vectors as bytes in a table, compared in this process over a cache of matrices: one per document
- * edition and embedder. One user's store is small, so exact search is fast, and a filter only
- * reduces what is compared.
+ * edition and embedder. One user's store is small, so exact search is fast.
  */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Db } from '#platform/db/db.ts'
