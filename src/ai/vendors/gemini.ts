@@ -4,6 +4,7 @@
 // https://ai.google.dev/api/generate-content
 
 import type { GeminiQuirks } from '#models/catalogue.ts'
+import { wordSet } from '#platform/words.ts'
 import { requirePublicFiles } from './account-objects.ts'
 import {
   type ChatMessage,
@@ -207,17 +208,10 @@ const SAMPLING = [
   ['frequency_penalty', 'frequencyPenalty'],
 ] as const
 
-const TRANSLATED: ReadonlySet<string> = new Set([
-  'stop',
-  'seed',
-  'tools',
-  'tool_choice',
-  'response_format',
-  'verbosity',
-  'temperature',
-  'top_p',
+const TRANSLATED = wordSet(
+  'stop seed tools tool_choice response_format verbosity temperature top_p',
   ...SAMPLING.map(([name]) => name),
-])
+)
 
 function isTranslated(name: string, body: Record<string, unknown>): boolean {
   if (name !== 'reasoning_effort') return TRANSLATED.has(name)
@@ -282,10 +276,7 @@ function readSystemText(content: ChatMessage['content']): string {
     .join('')
 }
 
-/**
- * Joins consecutive messages of one role into one turn. Tool results refer to calls by name and
- * position, not by id.
- */
+/** Joins consecutive messages of a role. Results refer to calls by name and position. */
 function buildTurns(messages: ChatMessage[], isSigned: boolean): Turn[] {
   const turns: Turn[] = []
   const toolNames = new Map<string, string>()
@@ -304,10 +295,7 @@ function buildTurns(messages: ChatMessage[], isSigned: boolean): Turn[] {
   return turns
 }
 
-/**
- * Two calls of one tool differ only in their position: the results follow in the order of the
- * calls.
- */
+/** Calls of one tool differ only in their position, so results follow the calls' order. */
 function orderToolResults(messages: ChatMessage[]): ChatMessage[] {
   const ordered: ChatMessage[] = []
   let places = new Map<string, number>()
@@ -396,10 +384,7 @@ function buildPart(read: ContentRead): Part {
     : { inlineData: { mimeType: source.mediaType, data: source.data } }
 }
 
-/**
- * Builds a tool result: its text as JSON, its media inside it where the model supports that,
- * otherwise after it.
- */
+/** Text as JSON; media inside the result where the model supports that, otherwise after it. */
 function buildResultParts(
   message: ChatMessage,
   toolNames: Map<string, string>,
@@ -529,16 +514,11 @@ function readVisibleText(part: Part): string {
   return typeof part.text === 'string' && part.thought !== true ? part.text : ''
 }
 
-/**
- * Parts of a stream have no index: one index for all reasoning, another for the text's signature.
- */
+/** Parts of a stream have no index: one for all reasoning, another for the text's signature. */
 const REASONING_INDEX = 0
 const SIGNATURE_INDEX = 1
 
-/**
- * Builds a reasoning detail, or a detail with the signature of a text; tool calls carry their own
- * signature.
- */
+/** Also for a text's signature; tool calls carry their own. */
 function toReasoningDetail(
   part: Part,
   head: Pick<ReasoningDetail, 'format' | 'index'>,

@@ -3,6 +3,7 @@
 // Requests that OpenAI supports only in its Responses API go there. The trap: an unlisted model's
 // quirks must be guessed from its name.
 import type { OpenAiQuirks, Temperature } from '#models/catalogue.ts'
+import { wordSet } from '#platform/words.ts'
 import { requireNoIds } from './account-objects.ts'
 import type { ChatRequest } from './chat-request.ts'
 import { requireRates } from './extras.ts'
@@ -101,11 +102,7 @@ export function createOpenAi(apiKey: string, options: VendorOptions = {}): Vendo
 }
 
 /** Members with another form in the Responses API. */
-const IN_RESPONSES: ReadonlySet<string> = new Set([
-  'reasoning_effort',
-  'response_format',
-  'verbosity',
-])
+const IN_RESPONSES = wordSet('reasoning_effort response_format verbosity')
 
 /** The prefix identifies OpenAI's own models. */
 function findFamilyQuirks(model: string): OpenAiQuirks {

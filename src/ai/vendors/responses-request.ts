@@ -4,6 +4,7 @@
 // conversation.
 // https://platform.openai.com/docs/api-reference/responses
 
+import { listWords } from '#platform/words.ts'
 import type { ChatMessage, ChatRequest, ContentPart, ToolCall } from './chat-request.ts'
 import { asObject } from './json.ts'
 import { createUnsupportedError } from './parts.ts'
@@ -20,16 +21,10 @@ const TOOL_ID = { foreign: /\s/g, lengthMax: 64 }
 /** OpenAI rejects lower limits. */
 export const OUTPUT_TOKENS_MIN = 16
 /** Members with the same name in both APIs. */
-const SHARED = [
-  'parallel_tool_calls',
-  'metadata',
-  'user',
-  'safety_identifier',
-  'prompt_cache_key',
-  'prompt_cache_retention',
-  'prompt_cache_options',
-  'service_tier',
-] as const
+const SHARED = listWords(
+  'parallel_tool_calls metadata user safety_identifier service_tier',
+  'prompt_cache_key prompt_cache_retention prompt_cache_options',
+)
 
 /** @throws VendorError for features that only /chat/completions supports */
 export function buildResponsesBody(model: string, request: ChatRequest, stream: boolean): Json {
@@ -216,10 +211,7 @@ function buildInputPart(part: ContentPart): Json {
   )
 }
 
-/**
- * Builds one item per reasoning block of OpenAI; without the encrypted content OpenAI cannot read
- * it.
- */
+/** Builds one item per block; OpenAI cannot read one without its encrypted content. */
 function buildReasoningItems(message: ChatMessage): { index: number; item: Json }[] {
   const items = new Map<
     string,

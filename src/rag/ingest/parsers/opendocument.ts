@@ -1,8 +1,8 @@
 /**
- * OpenDocument files (ISO/IEC 26300) of LibreOffice and others: texts, workbooks with a heading and
- * a table per sheet, slides as pages. Formulas and charts are separate documents inside the
- * package.
+ * OpenDocument files (ISO/IEC 26300): texts, workbooks with a table per sheet, slides as pages.
+ * Formulas and charts are separate documents inside the package.
  */
+import { wordSet } from '#platform/words.ts'
 import type { Outline } from '../outline.ts'
 import { FormulaReader, type Script, ScriptedText } from './formulas.ts'
 import { decodeXml, PART_MAX, resolvePath } from './office.ts'
@@ -57,10 +57,10 @@ const REPEATED_MAX = 1_000
 const OBJECTS_DEEP_MAX = 3
 
 /** Parts that are invisible in the finished document, or visible elsewhere. */
-const skippedParts = new Set(
-  'tracked-changes annotation note-citation sequence-decls variable-decls user-field-decls forms index-title-template table-of-content-source bibliography-source alphabetical-index-source desc master-styles ruby-text deletion'.split(
-    ' ',
-  ),
+const skippedParts = wordSet(
+  'tracked-changes annotation note-citation sequence-decls variable-decls user-field-decls',
+  'forms index-title-template table-of-content-source bibliography-source',
+  'alphabetical-index-source desc master-styles ruby-text deletion',
 )
 
 class ContentReader {
@@ -94,10 +94,7 @@ class ContentReader {
     this.#depth = depth
   }
 
-  /**
-   * Reads the raised and lowered styles of the whole document, and whether its pages have headers
-   * and footers.
-   */
+  /** Finds raised and lowered styles, and whether pages have headers and footers. */
   readStyles(part: Uint8Array | undefined): void {
     if (part === undefined) return
     let inEdge = 0
