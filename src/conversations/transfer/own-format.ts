@@ -1,7 +1,7 @@
 /** Reads a conversation of our own export. Every member but `messages` may be missing. */
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
-import { JsonObject, Nullable, OneOf } from '#platform/http/schema.ts'
+import { JsonObject, Nullable, Omittable, OneOf } from '#platform/http/schema.ts'
 import { createContent, type MessageContent, type Part } from '../content.ts'
 import { CollectionIds, Options, Part as PartSchema, TEXT_MAX, Usage } from '../schemas.ts'
 import {
@@ -21,7 +21,7 @@ const EXTRAS_MAX = 1_000_000
 
 const OwnMessage = Type.Object({
   id: Id,
-  parent_id: Type.Optional(Nullable(Id)),
+  parent_id: Omittable(Id),
   role: OneOf('user', 'assistant'),
   parts: Type.Array(JsonObject, { maxItems: PARTS_MAX }),
 })
