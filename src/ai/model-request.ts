@@ -1,5 +1,4 @@
-// The request of a chat call, in the gateway's format or in a vendor's: measured, limited and
-// labelled alike.
+// The request of a chat call, in the gateway's or a vendor's format, with its measures and limits.
 import { hash } from 'node:crypto'
 import type { Reservation } from '#usage/ledger.ts'
 import { estimateJsonTokens, estimatePromptTokens } from './estimate.ts'

@@ -1,7 +1,6 @@
-// Routing: finds the first vendor and model for the names in a request (vendors, slots, models,
-// aliases), applies the caller's plan and key, and adds the fallbacks.
-// The trap: a fallback without a key, or outside plan or key, is skipped silently; the requested
-// model is not.
+// Finds the first vendor and model for the names in a request (vendors, slots, models, aliases),
+// applies the caller's plan and key, and adds the fallbacks. The trap: a fallback without a key, or
+// outside plan or key, is skipped silently; the requested model is not.
 
 import type { Config, VendorConfig } from '#config/config.ts'
 import {
@@ -165,8 +164,7 @@ function listChatRoutes({ name, defaultModel, models }: VendorEntry): Route[] {
  */
 export function findRouteByName(ai: AiConfig, access: ModelAccess, name: string): Route {
   const prefixed = name.indexOf('/') > 0 ? (parseSlotRoute(ai, name) ?? parseRoute(ai, name)) : null
-  // Routers list `deepseek/deepseek-v4` as well; with a key for DeepSeek itself, the name means
-  // that vendor.
+  // Routers list `deepseek/deepseek-v4` as well; with a key for DeepSeek, the name means DeepSeek.
   const maker = prefixed === null ? null : getVendor(ai.vendors, prefixed.vendor)
   const isItsOwn =
     maker !== null && maker.apiKey !== null && findModel(maker, prefixed?.model ?? '') !== null

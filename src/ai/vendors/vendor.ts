@@ -1,6 +1,5 @@
-// The interface of every model vendor: a chat request in, an answer or a stream of chunks out.
-// A dialect's file is pure: it shapes requests and reads answers, opens no socket, and does not
-// know its vendor.
+// The interface of every model vendor: a chat request in, an answer or a stream of chunks out. A
+// dialect's file is pure: it shapes requests and reads answers, and does not know its vendor.
 import {
   type Abilities,
   type Dialect,
