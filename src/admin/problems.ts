@@ -5,26 +5,22 @@ export const adminProblem = Problem.define({
   payment_not_found: [
     404,
     'No payment of a subscription has this id',
-    { advice: 'Refund a purchase by `POST /api/admin/purchases/{id}/refund`.' },
+    'Refund a purchase by `POST /api/admin/purchases/{id}/refund`.',
   ],
-  job_not_found: [
-    404,
-    'No failed job has this id',
-    { advice: '`GET /api/admin/jobs` lists the failed jobs.' },
-  ],
+  job_not_found: [404, 'No failed job has this id', '`GET /api/admin/jobs` lists the failed jobs.'],
   clock_fixed: [
     409,
     'The clock of this service cannot be moved',
-    { advice: 'Only the clock of a service whose payments the sandbox plays can be moved.' },
+    'Only the clock of a service whose payments the sandbox plays can be moved.',
   ],
   clock_moving: [
     409,
     'The clock is being moved already',
-    { advice: 'Wait until the other request has ended.' },
+    'Wait until the other request has ended.',
   ],
   clock_step_refused: [
     422,
     'The clock moves forward, by one day at most',
-    { advice: 'Move it day by day, so that each request is short.' },
+    'Move it day by day, so that each request is short.',
   ],
 })

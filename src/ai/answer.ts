@@ -1,4 +1,4 @@
-// Answers a chat request, whole or as a stream, from the reply cache or from a model, in the format of the caller's API.
+// Answers a chat request from the reply cache or from a model, in the format of the caller's API.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { DONE, streamProblem } from '#platform/http/sse.ts'
 import { openCacheSlot } from './cached-reply.ts'
@@ -6,10 +6,7 @@ import { type Completion, complete, type GatewayCall, stream } from './chat-call
 import type { Gateway } from './gateway.ts'
 import { type StreamEncoder, sendEventStream } from './stream-encoder.ts'
 
-/**
- * `encoder` encodes a stream; null sends a whole answer, as `toBody` returns it.
- * @throws the errors of `openCacheSlot`, `complete` and `stream`
- */
+/** Sends a whole answer as `toBody` returns it, or a stream through `encoder`. */
 export async function sendAnswer<T>(
   gateway: Gateway,
   request: FastifyRequest,

@@ -1,7 +1,4 @@
-/**
- * The requests and results of one call: filled during its attempts, read by the reply's headers and
- * the ledger.
- */
+/** The requests and results of one call, for the reply's headers and the ledger. */
 import type { Route } from '#models/catalogue.ts'
 import type { Span } from '#platform/telemetry/tracer.ts'
 

@@ -238,10 +238,7 @@ function reportUnhealthy(
   if (restMs !== null) modelBreakers.openUntil(key, clock.ms() + restMs)
 }
 
-/**
- * With another endpoint available, one such failure is enough; otherwise every call would waste a
- * request on this endpoint.
- */
+/** With another endpoint, one such failure is enough: each retry here would cost a request. */
 function findRestMs({ failure, status }: VendorError): number | null {
   if (failure === 'unauthorized') return REST_MS.unauthorized
   return status === 429 ? REST_MS.limited : null

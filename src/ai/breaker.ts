@@ -22,9 +22,7 @@ export type Breaker = {
 /** Consecutive failed calls, each counted after its own retries. */
 const FAILURES_MAX = 5
 const OPEN_MS = 10_000
-/**
- * Caps a longer Retry-After: losing a vendor for an hour over one account's limit would cost more.
- */
+/** Caps a longer Retry-After: one account's limit must not cost the vendor for an hour. */
 const OPEN_UNTIL_MS_MAX = 60_000
 
 export function createBreaker(clock: Clock): Breaker {
@@ -67,10 +65,7 @@ export function createBreaker(clock: Clock): Breaker {
   }
 }
 
-/**
- * Breakers of the models that an endpoint limits (429, Retry-After); all other models are closed.
- * The `vendor` of a route is the endpoint's name here.
- */
+/** Breakers of the models that an endpoint limits; `vendor` is the endpoint's name here. */
 export type ModelBreakers = {
   allows(route: Route): boolean
   /** Returns true while the circuit is open; does not change the state. */

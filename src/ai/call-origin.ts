@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
-import { Nullable } from '#platform/http/schema.ts'
+import { Omittable } from '#platform/http/schema.ts'
 import { invalid } from '#platform/problems.ts'
 import { formatLabels } from '#usage/labels.ts'
 
@@ -25,13 +25,11 @@ const END_USER_LENGTH_MAX = 256
 
 /** Members of a body in the product's own API. */
 export const CALL_TAGS = {
-  user: Type.Optional(
-    Nullable(
-      Type.String({
-        maxLength: END_USER_LENGTH_MAX,
-        description: 'Your end user. `GET /api/usage?group_by=end_user` sums by this value.',
-      }),
-    ),
+  user: Omittable(
+    Type.String({
+      maxLength: END_USER_LENGTH_MAX,
+      description: 'Your end user. `GET /api/usage?group_by=end_user` sums by this value.',
+    }),
   ),
   metadata: Type.Optional(
     Type.Unsafe<Record<string, string> | null>({
@@ -90,10 +88,7 @@ function readTimeout(value: string | string[] | undefined): number | null {
   throw invalid(['header', TIMEOUT_HEADER], 'Should be a number of milliseconds, from 1')
 }
 
-/**
- * Shortens a long name and appends a digest, so that two end users never share a name. PostgreSQL
- * stores no NUL.
- */
+/** Shortens a long name by a digest, so that no two collide. PostgreSQL stores no NUL. */
 function readEndUser(value: unknown): string {
   if (typeof value !== 'string') return ''
   const name = value.includes('\0') ? value.replaceAll('\0', '') : value

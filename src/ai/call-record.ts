@@ -1,7 +1,5 @@
-// The record of one call to a model: opened before the first request to a vendor, settled once,
-// however the call ends.
-// Only this file reports calls to the ledger, the budgets, the metrics and the traces, so they
-// agree.
+// The record of one call to a model: opened before the first request, settled once, however it
+// ends. Only this file reports calls to the ledger, the budgets, the metrics and the traces.
 import { type Catalogue, findModel, getVendor, type Model, type Route } from '#models/catalogue.ts'
 import type { Clock, Instant } from '#platform/clock.ts'
 import type { Caller } from '#platform/http/access-control.ts'
@@ -64,10 +62,7 @@ export type NewCall = {
   origin?: CallOrigin | undefined
 }
 
-/**
- * The usage of a call, as the vendor counted it. `model` is the vendor's name for the model that
- * answered.
- */
+/** `model` is the vendor's name for the model that answered. */
 export type Spent = { model: string | null; usage: Usage; isEstimated: boolean }
 
 export const NOTHING: Usage = { prompt: 0, completion: 0, cached: 0, cacheWrites: 0 }
@@ -93,10 +88,7 @@ export class CallRecord {
     this.attemptLog = createAttemptLog(call.promptTokens, this.#span)
   }
 
-  /**
-   * Reserves the call's tokens and its highest cost.
-   * @throws Problem 429 when a budget is exhausted; the signal's reason when the caller disconnects
-   */
+  /** Reserves the call's tokens and highest cost. @throws Problem 429; the signal's reason */
   static async open(deps: RecordDeps, call: NewCall): Promise<CallRecord> {
     const record = new CallRecord(deps, call)
     if (call.isReserved === false) return record
@@ -155,18 +147,14 @@ export class CallRecord {
     this.#deps.metrics.recordFirstChunk(this.#vendor, this.#firstTokenMs)
   }
 
-  /**
-   * Resolves with the call's cost in US dollars once the record is committed. `failure`: the
-   * Problem that the caller of a failed call gets.
-   */
+  /** Resolves with the cost in US dollars. `failure`: the Problem that the caller gets. */
   async settle(outcome: UsageOutcome, spent: Spent, failure?: unknown): Promise<number> {
     const { ledger } = this.#deps
     const { caller, route, origin } = this.#call
     const { attemptLog } = this
     const counted = this.#addUnreportedSearches(outcome, spent.usage)
     const { vendor, model, costUsd, isListed } = this.#computeCost(spent.model, counted)
-    // Tokens are those of the vendor that answered; prompts of earlier vendors appear only in the
-    // cost.
+    // Tokens are those of the vendor that answered; prompts of earlier ones only add to the cost.
     const usage =
       outcome === 'ok'
         ? counted
@@ -234,10 +222,7 @@ export class CallRecord {
     return { ...NOTHING, prompt, ...guessMediaTokens(this.#call.media ?? NO_MEDIA) }
   }
 
-  /**
-   * `answered` is the vendor's name for the model; its price takes precedence over that of the
-   * requested model.
-   */
+  /** The price of `answered`, the vendor's name for the model, precedes the requested model's. */
   #computeCost(answered: string | null, usage: Usage) {
     const vendor = this.#vendor
     const model = answered ?? this.#model
@@ -249,10 +234,7 @@ export class CallRecord {
     return { vendor, model, costUsd, isListed }
   }
 
-  /**
-   * Adds searches that the vendor bills without reporting them. A caller may leave before the
-   * search, but most vendors bill it anyway.
-   */
+  /** Adds searches that vendors bill unreported, mostly also where the caller left before. */
   #addUnreportedSearches(outcome: UsageOutcome, usage: Usage): Usage {
     const { unreportedSearches, areSearchesRequested, dialect } = this.#call.extras ?? NO_EXTRAS
     const hasAnswered =

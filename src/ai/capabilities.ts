@@ -1,13 +1,14 @@
 /** The abilities of models, as the APIs list them. */
 import { Type } from 'typebox'
 import { getVendor, type Route, type Temperature } from '#models/catalogue.ts'
-import { Nullable, OneOf } from '#platform/http/schema.ts'
+import { NamedObject, Nullable, OneOf } from '#platform/http/schema.ts'
 import type { Gateway } from './gateway.ts'
 import type { Capabilities } from './vendors/vendor.ts'
 
 const Ability = Nullable(Type.Boolean())
 
-export const ModelCapabilities = Type.Object(
+export const ModelCapabilities = NamedObject(
+  'ModelCapabilities',
   {
     temperature: OneOf('taken', 'refused', 'without-reasoning'),
     thinking: Type.Boolean(),
@@ -18,7 +19,7 @@ export const ModelCapabilities = Type.Object(
     tools: Ability,
     json_schema: Ability,
   },
-  { title: 'ModelCapabilities', description: 'Null: unknown.' },
+  { description: 'Null: unknown.' },
 )
 
 const STRICTEST: readonly Temperature[] = ['refused', 'without-reasoning', 'taken']

@@ -1,7 +1,5 @@
-// A call to a chat model, in the order of its steps: authorize, resolve the route, estimate,
-// reserve, attempt, stream, settle.
-// `complete` and `stream` run all steps, and also settle a call whose client leaves or whose vendor
-// breaks off.
+// A call to a chat model, step by step: authorize, resolve the route, estimate, reserve, attempt,
+// stream, settle. A call whose client leaves or whose vendor breaks off is settled as well.
 import type { Route } from '#models/catalogue.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import { Problem } from '#platform/problem.ts'
@@ -65,10 +63,7 @@ export type CompletionStream = {
   headers: AnswerHeaders
   /** True when the chunks' events are the vendor's, in the format of the caller's API. */
   isNative: boolean
-  /**
-   * Passes each batch of chunks to `take`, one per network read, and awaits it before the next.
-   * Resolves when the answer is complete; rejects with a Problem when it was cut.
-   */
+  /** Passes each batch (one per network read) to `take` and awaits it. @throws Problem when cut */
   each(take: (batch: AnswerChunk[]) => Promise<void> | void): Promise<void>
   /** Final when `each` has ended. */
   usage(): Usage
@@ -80,9 +75,7 @@ export type CompletionStream = {
   stopSequence(): string | null
 }
 
-/**
- * @throws Problem 400, 403, 404, 429, 502, 503, 504; the signal's reason when the client has left
- */
+/** @throws Problem 400, 403, 404, 429, 502, 503, 504; the signal's reason */
 export async function complete(gateway: Gateway, gatewayCall: GatewayCall): Promise<Completion> {
   const { wire, latencies } = gateway
   const call = await prepareCall(gateway, gatewayCall, false)
@@ -99,10 +92,7 @@ export async function complete(gateway: Gateway, gatewayCall: GatewayCall): Prom
   return settleAnswer(call, route, result)
 }
 
-/**
- * Resolves when the vendor's first chunk arrives.
- * @throws the errors of `complete`, before the first chunk
- */
+/** Resolves when the vendor's first chunk arrives. @throws the errors of `complete` before it */
 export async function stream(
   gateway: Gateway,
   gatewayCall: GatewayCall,
@@ -142,10 +132,7 @@ type ChatCall = {
   release(): void
 }
 
-/**
- * Runs the steps before the first attempt.
- * @throws Problem 400, 403, 429, 503; the signal's reason
- */
+/** Runs the steps before the first attempt. @throws Problem 400, 403, 429, 503 */
 async function prepareCall(
   gateway: Gateway,
   gatewayCall: GatewayCall,
@@ -234,10 +221,7 @@ function estimateTokens(
   }
 }
 
-/**
- * Reserves every search that the request may make; if the budget is too small, one per tool.
- * @throws Problem 429; the signal's reason
- */
+/** Reserves all possible searches; on a short budget, one per tool. @throws Problem 429 */
 async function reserve(
   gateway: Gateway,
   gatewayCall: GatewayCall,
@@ -305,10 +289,7 @@ type Send<T> = (
   limits: AnswerLimits,
 ) => Promise<T>
 
-/**
- * Requests the routes until one answers. Settles and releases a call that none answers.
- * @throws the errors of `complete`
- */
+/** Requests the routes until one answers; settles and releases a call that none answers. */
 async function attemptCall<T>(call: ChatCall, send: Send<T>): Promise<Attempt<T>> {
   const { gateway, gatewayCall, isStream, routes, affinity, record, estimate } = call
   const { attemptLog } = record
@@ -340,8 +321,7 @@ function streamAnswer(call: ChatCall, route: Route, chunks: ChunkStream): Comple
   let finish: FinishReason = 'stop'
   let costUsd = 0
   const explain = createExplainer(call)
-  // Few vendors report usage before the end of a stream; until then, count the characters of its
-  // text.
+  // Few vendors report usage before the end of a stream; until then, its characters are counted.
   const readSpent = (): Spent => {
     const usage = chooseLarger(chunks.usage, guessUsage(call, chunks.characters))
     return { model: chunks.model, usage, isEstimated: usage !== chunks.usage }
@@ -379,9 +359,7 @@ function streamAnswer(call: ChatCall, route: Route, chunks: ChunkStream): Comple
   }
 }
 
-/**
- * Returns the same Problem to the record and to the reader, so that each failure is logged once.
- */
+/** Gives the record and the reader the same Problem, so that each failure is logged once. */
 function createExplainer({ gateway, record }: ChatCall): (failure: unknown) => unknown {
   let explained: unknown = null
   let problem: unknown = null

@@ -1,13 +1,9 @@
-// Concurrency limiter with a fair queue: it bounds the running calls and serves waiting users round
-// robin.
-// A user who sends a thousand calls delays only their own; the price is one queue per user.
+// Bounds the running calls and serves waiting users round robin: a user who sends a thousand calls
+// delays only their own. The price is one queue per user.
 import { aiProblem } from './problems.ts'
 
 export type ConcurrencyLimiter = {
-  /**
-   * Resolves with the release function, to be called once.
-   * @throws Problem 503 when the queue is full, or the signal's reason
-   */
+  /** Resolves with the release function. @throws Problem 503 when the queue is full */
   acquire(userId: string, signal: AbortSignal): (() => void) | Promise<() => void>
   readonly running: number
   readonly waiting: number

@@ -128,10 +128,7 @@ function findMultiple(
   return multiple
 }
 
-/**
- * The highest possible cost, in billionths of a dollar: of the prompt, and of each token of the
- * answer.
- */
+/** The highest cost in billionths of a dollar: of the prompt, and per token of the answer. */
 export type CostCeiling = { promptNanos: number; tokenNanos: number }
 
 /**
@@ -182,10 +179,7 @@ function findHighestOutput(price: Price, { output }: MediaNeeds): number {
   )
 }
 
-/**
- * Returns the extra cost of a prompt's files over the same tokens of text, in billionths of a
- * dollar.
- */
+/** Returns what a prompt's files cost beyond the same tokens of text, in nanodollars. */
 function computeMediaSurcharge(price: Price, { input }: MediaNeeds): number {
   let nanos = 0
   for (const medium of MEDIA) {
@@ -211,10 +205,7 @@ function findHighestInput({ input, cached, cacheWrite = 0 }: Rate, cachesForHour
   )
 }
 
-/**
- * Converts dollars per million tokens. Rounds, because floating point would make 0.07 slightly
- * larger.
- */
+/** Converts dollars per million tokens; rounds, since floats would make 0.07 larger. */
 function toNanosPerToken(usdPerMillion: number): number {
   return Math.round(usdPerMillion * 1e9) / 1e6
 }
@@ -252,10 +243,7 @@ const PRICE_LISTS_MAX = 1_000
 /** Cached by the settings' vendors, because every call reads it. */
 const priceLists = new WeakMap<Vendors['vendors'], Map<string, readonly Price[]>>()
 
-/**
- * Returns the vendor's price, or another vendor's for a model that this vendor does not list, as
- * behind a proxy.
- */
+/** Falls back to another vendor's price for a model that this vendor does not list (proxies). */
 function findPrice({ vendors }: Vendors, vendor: string, names: readonly string[]): Price | null {
   const own = vendors[vendor]
   const price = own === undefined ? null : searchPrice([own], own, names)
@@ -328,8 +316,7 @@ function costUsd(price: Price, usage: Usage, multiple: number, unlisted: Unliste
     if (tokens === undefined) continue
     const usd = (part: 'input' | 'output' | 'cached') =>
       findMediaPrice(price, rate, medium, part) ?? unlisted(medium, part)
-    // Some vendors do not report the cached part of sound. Sound beyond the fresh tokens must be
-    // cached.
+    // Some vendors do not report cached sound. Sound beyond the fresh tokens must be cached.
     const cachedTokens = Math.min(
       Math.max(tokens.cached, tokens.input - fresh),
       tokens.input,

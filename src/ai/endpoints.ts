@@ -1,16 +1,12 @@
-// The endpoints of a vendor (one address and key each), in the order in which a call tries them.
-// The choice is stateless, by weight and conversation:
-// a conversation stays at one healthy endpoint, since vendors cache prompts per key. The trap: a
-// key is secret, so logs contain only the endpoint's name.
+// The endpoints of a vendor (an address and a key each), in the order in which a call tries them:
+// by weight and conversation, without state. A conversation stays at one healthy endpoint, since
+// vendors cache prompts per key. The trap: a key is secret, so logs have only the endpoint's name.
 import type { Breaker, ModelBreakers } from './breaker.ts'
 
 /** The part of an endpoint that `attempt` needs. */
 export type EndpointHealth = { name: string; weight: number; breaker: Breaker }
 
-/**
- * Chooses between equal endpoints, with the same result for all calls of a conversation. Returns an
- * unsigned 32-bit integer.
- */
+/** Returns an unsigned 32-bit integer, the same for all calls of a conversation. */
 export type Affinity = () => number
 
 /** Chooses at random, for calls without a known conversation. */

@@ -1,38 +1,26 @@
 // Estimates tokens that no vendor has counted: before a call, and after a call that was cut.
 // The estimate before a call errs high, because budgets depend on it.
+
 import { MEDIA, type Medium } from '#models/catalogue.ts'
+import { wordSet } from '#platform/words.ts'
 import { countPdfPages, createInflateBudget, type InflateBudget } from './pdf-pages.ts'
 import type { ChatRequest, ContentPart } from './vendors/chat-request.ts'
 
-/**
- * A token has about four characters in English; three bytes leave room for code and other scripts.
- */
+/** A token has about four characters in English; three bytes leave room for code and others. */
 const CHARACTERS_PER_TOKEN = 4
 const PROMPT_BYTES_PER_TOKEN = 3
 const TOKENS_PER_MESSAGE = 8
-/**
- * Tokens of an image: OpenAI 85 to 1,500, Anthropic up to 1,600 (4,800 at high resolution), Gemini
- * 258 to 2,240.
- */
+/** OpenAI 85 to 1,500, Anthropic up to 4,800 at high resolution, Gemini 258 to 2,240. */
 const IMAGE_TOKENS = { least: 1_200, most: 4_800, bytesPerToken: 100 }
-/**
- * Models read a PDF page as text and as an image; Anthropic documents 1,500 to 3,000 tokens for the
- * text alone.
- */
+/** A page is read as text and as an image; Anthropic documents 1,500 to 3,000 for the text. */
 const PDF_PAGE_TOKENS = 3_000
 /** Lower bound by size, for counted pages that contain unusually much. */
 const PDF_PAGE_BYTES_PER_TOKEN = 100
-/**
- * For a PDF whose pages cannot be counted (encrypted, damaged): compressed text has about three
- * characters per byte.
- */
+/** Where pages cannot be counted: compressed text has about three characters per byte. */
 const PDF_BYTES_PER_TOKEN = 1
 /** Office files are zipped XML. */
 const OFFICE_BYTES_PER_TOKEN = 2
-/**
- * Gemini counts 32 tokens a second, OpenAI 10. Sound of 8 kHz and 8 bits has 8,000 bytes a second,
- * speech in MP3 or Opus 3,000.
- */
+/** Gemini counts 32 tokens a second (OpenAI 10) of 8,000 bytes, or 3,000 in MP3 or Opus. */
 const AUDIO_BYTES_PER_TOKEN = { wav: 250, other: 90 }
 /** Gemini counts about 300 tokens a second; video has 100 kB a second or more. */
 const VIDEO_BYTES_PER_TOKEN = 300
@@ -128,27 +116,16 @@ export function estimateJsonTokens(body: unknown): number {
 /** Quotes, a comma, or a short number. */
 const JSON_BYTES_PER_VALUE = 4
 
-const FILES = new Set([
-  'image',
-  'image_url',
-  'input_image',
-  'document',
-  'file',
-  'input_file',
-  'input_audio',
-  'audio_url',
-  'video_url',
-])
+const FILES = wordSet(
+  'image image_url input_image document file input_file input_audio audio_url video_url',
+)
 
 /** A document may contain text blocks. */
 function isFile({ type, source }: ContentPart): boolean {
   return FILES.has(type) && !Array.isArray(toRecord(source).content)
 }
 
-/**
- * Returns true when a cache mark on the request, a turn, a part or a tool asks for one hour, which
- * costs more.
- */
+/** Returns true when a cache mark anywhere asks for one hour, which costs more. */
 export function cachesForHour(body: {
   cache_control?: unknown
   system?: unknown
@@ -223,10 +200,7 @@ const REMOTE_MEDIA: Readonly<Record<string, Medium>> = {
 const isImage = ({ type }: ContentPart) =>
   type === 'image_url' || type === 'input_image' || type === 'image'
 
-/**
- * Returns the bytes inside the part; null where it only refers to a file. Checks types, since a
- * part may be anything.
- */
+/** Returns the bytes inside the part; null for a reference. A part may be anything. */
 function readInlineFile(part: ContentPart): { mediaType: string; base64: string } | null {
   const audio = toRecord(part.input_audio)
   if (typeof audio.data === 'string')

@@ -147,10 +147,7 @@ export function openGateway(
   }
 }
 
-/**
- * For a model that this vendor does not list (behind a proxy), returns only the quirks that apply
- * in any dialect.
- */
+/** Of a model that this vendor does not list (a proxy), only quirks of any dialect apply. */
 function findVendorModel(config: RoutingConfig, vendor: VendorConfig, id: string): Model | null {
   const own = findModel(vendor, id)
   const known = own ?? findKnownModel(config, vendor.name, id)

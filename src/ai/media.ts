@@ -1,7 +1,7 @@
-// Sound, images and video: which media a request contains and requests, the price of their tokens,
-// and which have no price.
-// The trap: vendors charge images and video like text unless their list says otherwise, but never
-// sound.
+// Sound, images and video: which media a request contains and requests, and the price of their
+// tokens. The trap: vendors charge images and video like text unless their list says otherwise, but
+// never sound.
+
 import {
   type Catalogue,
   findKnownModel,
@@ -11,16 +11,13 @@ import {
   type Price,
   type Route,
 } from '#models/catalogue.ts'
+import { asObject } from '#platform/json.ts'
 import { guessFile } from './estimate.ts'
 import type { ChatRequest, ContentPart } from './vendors/chat-request.ts'
-import { asObject } from './vendors/json.ts'
 import type { MediaTokens, NativeRequest, Usage } from './vendors/vendor.ts'
 import { createRefusal } from './vendors/vendor-error.ts'
 
-/**
- * `input`: approximate tokens of the prompt. `output`: media that the answer may contain in
- * addition to text.
- */
+/** `input`: approximate tokens of the prompt. `output`: media beside the answer's text. */
 export type MediaNeeds = {
   input: Readonly<Partial<Record<Medium, number>>>
   output: readonly Medium[]
@@ -33,10 +30,7 @@ type MediaRequest =
   | { request: ChatRequest; native?: undefined }
   | { request?: undefined; native: NativeRequest }
 
-/**
- * Returns US dollars per million tokens; null without a known price. `rate` is the price of text in
- * this call.
- */
+/** Returns US dollars per million tokens, or null. `rate`: the price of text in this call. */
 export function findMediaPrice(
   price: Pick<Price, 'media'>,
   rate: Rate,

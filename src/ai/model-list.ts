@@ -1,6 +1,5 @@
-// Lists the models that a caller may use, for /api/ai/models and /v1/models: aliases, then the
-// vendors' default models, then the catalogue.
-// The caller's plan and key restrict the list.
+// Lists the models that a caller's plan and key allow, for /api/ai/models and /v1/models: aliases,
+// the vendors' default models, then the catalogue.
 
 import type { VendorConfig } from '#config/config.ts'
 import { PRICES_AS_OF_SECONDS } from '#models/built-in.ts'
@@ -26,10 +25,7 @@ export type ListedModel = Pick<Model, 'id' | 'kind' | 'contextTokens' | 'outputT
   vendor: VendorConfig
   /** The `vendor/model` of an alias, or its first; null for a model's own name. */
   aliasOf: string | null
-  /**
-   * The models that may answer, as listed. For an alias of several models: those that the caller
-   * may use, with configured vendors only if there are any.
-   */
+  /** Those that may answer; of an alias, those that the caller may use, configured ones first. */
   routes: readonly Route[]
   /** The routing strategy; null for a single model. */
   routedBy: Strategy | null

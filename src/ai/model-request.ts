@@ -1,5 +1,4 @@
-// The request of a chat call, in the gateway's format or in a vendor's: measured, limited and
-// labelled alike.
+// The request of a chat call, in the gateway's or a vendor's format, with its measures and limits.
 import { hash } from 'node:crypto'
 import type { Reservation } from '#usage/ledger.ts'
 import { estimateJsonTokens, estimatePromptTokens } from './estimate.ts'
@@ -44,10 +43,7 @@ export function setOutputLimit({ request, native }: ModelRequest, tokens: number
   }
 }
 
-/**
- * Shortens the answer and limits the searches to what the budget reserved. `answerTokens`: of one
- * answer.
- */
+/** Shortens one answer (`answerTokens`) and limits searches to what the budget reserved. */
 export function fitToReservation(
   modelRequest: ModelRequest,
   { completionTokens, held }: Reservation,

@@ -1,63 +1,54 @@
 /** The model list of /api/ai/models: providers in the order of their slots, and all models. */
 import { type Static, Type } from 'typebox'
 import { getVendor, type ModelAccess, STRATEGIES } from '#models/catalogue.ts'
-import { Nullable, OneOf } from '#platform/http/schema.ts'
+import { NamedObject, Nullable, OneOf } from '#platform/http/schema.ts'
 import type { Gateway } from './gateway.ts'
 import { listModels, listVendors } from './model-list.ts'
 import { chooseRoute } from './routing.ts'
 
-export const ModelList = Type.Object(
-  {
-    prices_as_of: Type.String(),
-    default_provider: Type.String(),
-    default_model: Type.String(),
-    providers: Type.Array(
-      Type.Object(
-        {
-          provider: Type.String(),
-          label: Type.String({ description: 'The display name.' }),
-          configured: Type.Boolean(),
-          sandbox: Type.Boolean(),
-          default_model: Type.String(),
-        },
-        { title: 'Provider' },
+export const ModelList = NamedObject('ModelList', {
+  prices_as_of: Type.String(),
+  default_provider: Type.String(),
+  default_model: Type.String(),
+  providers: Type.Array(
+    NamedObject('Provider', {
+      provider: Type.String(),
+      label: Type.String({ description: 'The display name.' }),
+      configured: Type.Boolean(),
+      sandbox: Type.Boolean(),
+      default_model: Type.String(),
+    }),
+  ),
+  models: Type.Array(
+    NamedObject('Model', {
+      id: Type.String(),
+      provider: Type.String(),
+      alias_of: Nullable(
+        Type.String({ description: 'For an alias: its model, or the first of several.' }),
       ),
-    ),
-    models: Type.Array(
-      Type.Object(
-        {
-          id: Type.String(),
-          provider: Type.String(),
-          alias_of: Nullable(
-            Type.String({ description: 'For an alias: its model, or the first of several.' }),
-          ),
-          routes: Type.Array(Type.String(), {
-            description:
-              'The models that may answer, as `provider/model`; several for an alias of several models.',
-          }),
-          routed_by: Nullable(OneOf(...STRATEGIES)),
-          kind: OneOf('chat', 'embedding', 'rerank'),
-          context_tokens: Nullable(Type.Integer()),
-          output_tokens_max: Nullable(Type.Integer()),
-          vision: Type.Boolean({
-            description: 'True if every model that may answer is known to accept images.',
-          }),
-          input_usd_per_million: Type.Number(),
-          cached_input_usd_per_million: Type.Number(),
-          output_usd_per_million: Type.Number(),
-          price_estimated: Type.Boolean({
-            description:
-              "True if the model has no known price, so that its vendor's highest price counts.",
-          }),
-          available: Type.Boolean(),
-          default: Type.Boolean(),
-        },
-        { title: 'Model' },
-      ),
-    ),
-  },
-  { title: 'ModelList' },
-)
+      routes: Type.Array(Type.String(), {
+        description:
+          'The models that may answer, as `provider/model`; several for an alias of several models.',
+      }),
+      routed_by: Nullable(OneOf(...STRATEGIES)),
+      kind: OneOf('chat', 'embedding', 'rerank'),
+      context_tokens: Nullable(Type.Integer()),
+      output_tokens_max: Nullable(Type.Integer()),
+      vision: Type.Boolean({
+        description: 'True if every model that may answer is known to accept images.',
+      }),
+      input_usd_per_million: Type.Number(),
+      cached_input_usd_per_million: Type.Number(),
+      output_usd_per_million: Type.Number(),
+      price_estimated: Type.Boolean({
+        description:
+          "True if the model has no known price, so that its vendor's highest price counts.",
+      }),
+      available: Type.Boolean(),
+      default: Type.Boolean(),
+    }),
+  ),
+})
 
 export function buildModelList(
   { config: ai, targets }: Pick<Gateway, 'config' | 'targets'>,

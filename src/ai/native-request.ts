@@ -1,7 +1,8 @@
-// A client's request in a vendor's format, for /v1/responses and /v1/messages: the headers that the
-// vendor receives, and a translation for other vendors.
-// Headers pass by allowlist, so that credentials, cookies and account headers stay here.
+// A client's request in a vendor's format, for /v1/responses and /v1/messages, with a translation
+// for other vendors. Headers pass by allowlist: credentials, cookies and account headers stay here.
+
 import type { IncomingHttpHeaders } from 'node:http'
+import { wordSet } from '#platform/words.ts'
 import type { NativeApi, NativeRequest } from './vendors/vendor.ts'
 
 const ANTHROPIC_VERSIONS = ['anthropic-version', 'anthropic-beta']
@@ -49,51 +50,16 @@ export function createNativeRequest(
 
 /** Members that are translated, read by the gateway, or hints that change no answer. */
 const TRANSLATED: Record<NativeApi, ReadonlySet<string>> = {
-  messages: new Set([
-    'model',
-    'messages',
-    'system',
-    'tools',
-    'tool_choice',
-    'max_tokens',
-    'stop_sequences',
-    'stream',
-    'metadata',
-    'temperature',
-    'top_p',
-    'thinking',
-    'output_config',
-    'output_format',
-    'cache_control',
-    'diagnostics',
-  ]),
-  responses: new Set([
-    'model',
-    'input',
-    'instructions',
-    'tools',
-    'tool_choice',
-    'parallel_tool_calls',
-    'max_output_tokens',
-    'stream',
-    'temperature',
-    'top_p',
-    'reasoning',
-    'text',
-    'metadata',
-    'client_metadata',
-    'user',
-    'safety_identifier',
-    'prompt_cache_key',
-    'prompt_cache_retention',
-    'prompt_cache_options',
-    'service_tier',
-    'store',
-    'include',
-    'background',
-    'stream_options',
-    'max_tool_calls',
-  ]),
+  messages: wordSet(
+    'model messages system tools tool_choice max_tokens stop_sequences stream metadata',
+    'temperature top_p thinking output_config output_format cache_control diagnostics',
+  ),
+  responses: wordSet(
+    'model input instructions tools tool_choice parallel_tool_calls max_output_tokens stream',
+    'temperature top_p reasoning text metadata client_metadata user safety_identifier',
+    'prompt_cache_key prompt_cache_retention prompt_cache_options service_tier store include',
+    'background stream_options max_tool_calls',
+  ),
 }
 
 function pickHeaders(

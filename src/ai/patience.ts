@@ -1,5 +1,4 @@
-// How long a call waits for an answer to begin, in total and per attempt, and how many requests it
-// makes.
+// How long a call waits for an answer to begin, in total and per attempt, and how often it asks.
 import { findModel, getVendor, type Route } from '#models/catalogue.ts'
 import type { RoutingConfig } from './routing.ts'
 import type { AnswerLimits } from './vendors/exchange.ts'
@@ -8,10 +7,7 @@ export type Patience = {
   /** The limit of all attempts together, until an answer begins. */
   deadlineMs: number
   attemptsMax: number
-  /**
-   * Returns the limits of one attempt. `leftMs`: the time until the deadline; `hasNext`: another
-   * model or endpoint remains.
-   */
+  /** Returns the limits of one attempt; `hasNext`: another model or endpoint remains. */
   computeLimits(route: Route, leftMs: number, hasNext: boolean): AnswerLimits
 }
 

@@ -1,25 +1,18 @@
-// Counts a PDF's pages without parsing it: page objects are plain or, since PDF 1.5, in compressed
-// streams.
+// Counts a PDF's pages without parsing it: page objects are plain, or in compressed streams.
 import { constants, inflateSync } from 'node:zlib'
 
 const PAGE = /\/Type\s*\/Page(?![A-Za-z])/g
 const OBJECT_STREAM = /\/ObjStm\b/g
 const STREAM_BYTES_MAX = 1024 * 1024
 
-/**
- * Bytes that may still be decompressed, over all files of a request, because some files are
- * decompression bombs.
- */
+/** Bytes still to decompress over all files of a request: some are decompression bombs. */
 export type InflateBudget = { bytes: number; streams: number }
 
 export function createInflateBudget(): InflateBudget {
   return { bytes: 16 * STREAM_BYTES_MAX, streams: 2_000 }
 }
 
-/**
- * Returns null for files without page objects, and when the budget is exceeded: encrypted, damaged,
- * or no PDF.
- */
+/** Returns null without page objects (encrypted, damaged, no PDF) or beyond the budget. */
 export function countPdfPages(file: Buffer, budget: InflateBudget): number | null {
   const text = file.toString('latin1')
   let pages = countPages(text)

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import type { CataloguePlan } from '#catalogue/catalogue.ts'
 import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
-import { Nullable, OneOf } from '#platform/http/schema.ts'
+import { NamedObject, Nullable, OneOf } from '#platform/http/schema.ts'
 import { combineCapabilities, ModelCapabilities } from './capabilities.ts'
 import type { Gateway } from './gateway.ts'
 import { type ListedModel, listModels } from './model-list.ts'
@@ -33,32 +33,27 @@ export function listPlanModels(
   return [...models.values()]
 }
 
-const PlanModelView = Type.Object(
-  {
-    id: Type.String(),
-    provider: Type.String(),
-    provider_label: Type.String({ description: 'The display name.' }),
-    routes: Type.Array(Type.String(), {
-      description:
-        'For an alias: the models that may answer, as `provider/model`; otherwise empty.',
-    }),
-    kind: OneOf('chat', 'embedding', 'rerank'),
-    context_tokens: Nullable(Type.Integer()),
-    output_tokens_max: Nullable(Type.Integer()),
-    capabilities: Nullable(ModelCapabilities),
-    input_usd_per_million: Type.Number(),
-    cached_input_usd_per_million: Type.Number(),
-    output_usd_per_million: Type.Number(),
-    price_estimated: Type.Boolean({
-      description:
-        "True if the model has no known price, so that its vendor's highest price counts.",
-    }),
-    default: Type.Boolean({ description: 'True if your calls that name no model use it.' }),
-    plans: Type.Array(Type.String(), { description: 'The names of the plans that include it.' }),
-    included: Type.Boolean({ description: 'True if your plan includes it.' }),
-  },
-  { title: 'PlanModel' },
-)
+const PlanModelView = NamedObject('PlanModel', {
+  id: Type.String(),
+  provider: Type.String(),
+  provider_label: Type.String({ description: 'The display name.' }),
+  routes: Type.Array(Type.String(), {
+    description: 'For an alias: the models that may answer, as `provider/model`; otherwise empty.',
+  }),
+  kind: OneOf('chat', 'embedding', 'rerank'),
+  context_tokens: Nullable(Type.Integer()),
+  output_tokens_max: Nullable(Type.Integer()),
+  capabilities: Nullable(ModelCapabilities),
+  input_usd_per_million: Type.Number(),
+  cached_input_usd_per_million: Type.Number(),
+  output_usd_per_million: Type.Number(),
+  price_estimated: Type.Boolean({
+    description: "True if the model has no known price, so that its vendor's highest price counts.",
+  }),
+  default: Type.Boolean({ description: 'True if your calls that name no model use it.' }),
+  plans: Type.Array(Type.String(), { description: 'The names of the plans that include it.' }),
+  included: Type.Boolean({ description: 'True if your plan includes it.' }),
+})
 
 export function planModelRoutes(
   app: App,
@@ -73,10 +68,10 @@ export function planModelRoutes(
         tags: ['ai'],
         summary: 'Models of all plans, with prices and abilities',
         response: {
-          200: Type.Object(
-            { prices_as_of: Type.String(), models: Type.Array(PlanModelView) },
-            { title: 'PlanModelList' },
-          ),
+          200: NamedObject('PlanModelList', {
+            prices_as_of: Type.String(),
+            models: Type.Array(PlanModelView),
+          }),
         },
       },
       config: { access: 'user' },

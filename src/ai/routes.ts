@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
-import { Named, Nullable, OneOf } from '#platform/http/schema.ts'
+import { Named, NamedObject, Omittable, OneOf } from '#platform/http/schema.ts'
 import { sendAnswer } from './answer.ts'
 import { callParameters } from './cached-reply.ts'
 import { CALL_TAGS, readOrigin } from './call-origin.ts'
@@ -22,23 +22,23 @@ import {
 } from './stream-encoder.ts'
 import type { Usage } from './vendors/vendor.ts'
 
-const ModelName = Type.Optional(Nullable(Type.String(MODEL_NAME)))
+const ModelName = Omittable(Type.String(MODEL_NAME))
 const Sampling = {
-  temperature: Type.Optional(Nullable(Type.Number({ minimum: 0, maximum: 2 }))),
-  max_tokens: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 16_384 }))),
+  temperature: Omittable(Type.Number({ minimum: 0, maximum: 2 })),
+  max_tokens: Omittable(Type.Integer({ minimum: 1, maximum: 16_384 })),
 }
 const TEMPERATURE_DEFAULT = 0.7
 const MAX_TOKENS_DEFAULT = 1_000
 
 /** The catalogue determines the vendors. */
 const providerSchema = (gateway: Gateway) =>
-  Type.Optional(Nullable(Named('ProviderName', OneOf(...listProviderNames(gateway.config)))))
+  Omittable(Named('ProviderName', OneOf(...listProviderNames(gateway.config))))
 type ProviderSchema = ReturnType<typeof providerSchema>
 
-const ChatMessage = Type.Object(
-  { role: OneOf('system', 'user', 'assistant'), content: Type.String() },
-  { title: 'ChatMessage' },
-)
+const ChatMessage = NamedObject('ChatMessage', {
+  role: OneOf('system', 'user', 'assistant'),
+  content: Type.String(),
+})
 
 const chatBody = (Provider: ProviderSchema) =>
   Type.Object({
@@ -47,43 +47,36 @@ const chatBody = (Provider: ProviderSchema) =>
     model: ModelName,
     ...Sampling,
     ...CALL_TAGS,
-    stream: Type.Optional(Nullable(Type.Boolean())),
-    include_reasoning: Type.Optional(
-      Nullable(
-        Type.Boolean({
-          description:
-            'Streams only: adds `event: reasoning` with the visible reasoning of the model.',
-        }),
-      ),
+    stream: Omittable(Type.Boolean()),
+    include_reasoning: Omittable(
+      Type.Boolean({
+        description:
+          'Streams only: adds `event: reasoning` with the visible reasoning of the model.',
+      }),
     ),
-    include_usage: Type.Optional(
-      Nullable(
-        Type.Boolean({
-          description:
-            'Streams only: adds an event with usage, model and finish_reason before the last line.',
-        }),
-      ),
+    include_usage: Omittable(
+      Type.Boolean({
+        description:
+          'Streams only: adds an event with usage, model and finish_reason before the last line.',
+      }),
     ),
   })
 
 const completionBody = (Provider: ProviderSchema) =>
   Type.Object({
     prompt: Type.String({ minLength: 1 }),
-    system_prompt: Type.Optional(Nullable(Type.String())),
+    system_prompt: Omittable(Type.String()),
     provider: Provider,
     model: ModelName,
     ...Sampling,
     ...CALL_TAGS,
   })
 
-const UsageView = Type.Object(
-  {
-    prompt_tokens: Type.Integer(),
-    completion_tokens: Type.Integer(),
-    total_tokens: Type.Integer(),
-  },
-  { title: 'TokenUsage' },
-)
+const UsageView = NamedObject('TokenUsage', {
+  prompt_tokens: Type.Integer(),
+  completion_tokens: Type.Integer(),
+  total_tokens: Type.Integer(),
+})
 
 /** Events of a stream in the product's own format. */
 const EVENTS = {

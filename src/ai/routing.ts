@@ -1,7 +1,6 @@
-// Routing: finds the first vendor and model for the names in a request (vendors, slots, models,
-// aliases), applies the caller's plan and key, and adds the fallbacks.
-// The trap: a fallback without a key, or outside plan or key, is skipped silently; the requested
-// model is not.
+// Finds the first vendor and model for the names in a request (vendors, slots, models, aliases),
+// applies the caller's plan and key, and adds the fallbacks. The trap: a fallback without a key, or
+// outside plan or key, is skipped silently; the requested model is not.
 
 import type { Config, VendorConfig } from '#config/config.ts'
 import {
@@ -27,10 +26,7 @@ import { findHighestPrice } from './cost.ts'
 import { aiProblem } from './problems.ts'
 import type { SwitchedOff } from './switched-off.ts'
 
-/**
- * Letters, digits and signs of ASCII, which suffice for all vendors. Control characters and lone
- * surrogates would break an address or a database.
- */
+/** Control characters and lone surrogates would break an address or a database. */
 export const MODEL_NAME = { minLength: 1, maxLength: 200, pattern: '^[ -~]+$' }
 
 /** `switchedOff`: returns why the operator switched a route off; omitted: all routes are on. */
@@ -59,10 +55,7 @@ export function listVendorsBySlot({ slots, vendors }: AiConfig): readonly Vendor
 /** Cached by the settings' slots, because every call reads it. */
 const ordered = new WeakMap<AiConfig['slots'], readonly VendorConfig[]>()
 
-/**
- * `provider` is one of `listProviderNames`; without it, the first slot answers.
- * @throws Problem 422 for an alias of another provider's model
- */
+/** `provider` is one of `listProviderNames`; null: the first slot. @throws Problem 422 */
 export function chooseRoute(
   ai: AiConfig,
   access: ModelAccess,
@@ -171,8 +164,7 @@ function listChatRoutes({ name, defaultModel, models }: VendorEntry): Route[] {
  */
 export function findRouteByName(ai: AiConfig, access: ModelAccess, name: string): Route {
   const prefixed = name.indexOf('/') > 0 ? (parseSlotRoute(ai, name) ?? parseRoute(ai, name)) : null
-  // Routers list `deepseek/deepseek-v4` as well; with a key for DeepSeek itself, the name means
-  // that vendor.
+  // Routers list `deepseek/deepseek-v4` as well; with a key for DeepSeek, the name means DeepSeek.
   const maker = prefixed === null ? null : getVendor(ai.vendors, prefixed.vendor)
   const isItsOwn =
     maker !== null && maker.apiKey !== null && findModel(maker, prefixed?.model ?? '') !== null
@@ -183,10 +175,7 @@ export function findRouteByName(ai: AiConfig, access: ModelAccess, name: string)
   return { vendor: matchingVendor?.name ?? chooseRoute(ai, access, null, null).vendor, model: name }
 }
 
-/**
- * Finds a listed model, or a vendor's default. If several vendors have it, the first configured one
- * in slot order.
- */
+/** Finds a listed model or a vendor's default, at the first vendor with a key in slot order. */
 function findListedRoute(ai: AiConfig, model: string): Route | null {
   const candidates = listVendorsBySlot(ai).filter(
     (vendor) => vendor.defaultModel === model || findModel(vendor, model) !== null,
@@ -211,20 +200,13 @@ export function isConfigured(ai: AiConfig, vendor: string): boolean {
 /** Orders the usable models of an alias. */
 export type RouteOrder = (alias: Alias, routes: readonly Route[]) => readonly Route[]
 
-/**
- * Returns the routes of one name in their order of preference.
- * @throws Problem as `authorizeRoutes` and `resolveRoutes`
- */
+/** Returns the routes of one name in order. @throws as `authorizeRoutes`, `resolveRoutes` */
 export function findRoutes(ai: AiConfig, access: ModelAccess, first: Route): [Route, ...Route[]] {
   const allowed = authorizeRoutes(ai, access, first)
   return resolveRoutes(ai, access, first, allowed, (_alias, routes) => routes)
 }
 
-/**
- * Returns the requested model, or those models of the requested alias that the caller's plan and
- * key allow.
- * @throws Problem 403 if they allow none
- */
+/** Returns the model, or an alias's models, that plan and key allow. @throws Problem 403 */
 export function authorizeRoutes(ai: AiConfig, access: ModelAccess, first: Route): readonly Route[] {
   const alias = findAlias(ai, first)
   const allowed = (alias?.routes ?? [first]).filter((route) => isAllowed(ai, access, route))

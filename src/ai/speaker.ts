@@ -15,10 +15,7 @@ export type Speaker = Pick<Vendor, 'readAnswer' | 'createReader'> & {
   stopCut: StopCut | null
 }
 
-/**
- * Passes a native request on where the vendor supports its API; otherwise translates it.
- * @throws VendorError for a request that this vendor cannot serve
- */
+/** Passes a native request on where its API is spoken, else translates. @throws VendorError */
 export function createSpeaker(
   config: RoutingConfig,
   vendor: Vendor,
@@ -45,8 +42,7 @@ export function createSpeaker(
           native?.untranslated ?? [],
           isStream,
         )
-  // Checked after the translation: the vendor's refusal of an input explains more than a missing
-  // price.
+  // After the translation: a vendor's refusal of an input explains more than a missing price.
   requirePricedMedia(config, route, media)
   return speaker
 }

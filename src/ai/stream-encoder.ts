@@ -1,9 +1,9 @@
-// Encodes an answer as server-sent events, one write per batch of chunks, in the product's own
-// format or another API's.
-// A write that fills the client's buffers pauses the vendor. A late answer gets its stream opened
-// early; until then, a failure is a plain reply with a status.
+// Encodes an answer as server-sent events, in the product's format or another API's, with one write
+// per batch of chunks. A write that fills the client's buffers pauses the vendor. A late answer
+// gets its stream opened early; until then, a failure is a plain reply with a status.
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
+import { NamedObject } from '#platform/http/schema.ts'
 import { type EventStream, openStream } from '#platform/http/sse.ts'
 import type { Problem } from '#platform/problem.ts'
 import { COST_HEADER } from './call-origin.ts'
@@ -27,13 +27,15 @@ export type AnswerEncoder = {
 }
 
 /** The events in the API description; an event without a name is a `message`. */
-export const TokenEvent = Type.Object(
+export const TokenEvent = NamedObject(
+  'TokenEvent',
   { token: Type.String() },
-  { title: 'TokenEvent', description: 'A chunk of the answer.' },
+  { description: 'A chunk of the answer.' },
 )
-export const ErrorEvent = Type.Object(
+export const ErrorEvent = NamedObject(
+  'ErrorEvent',
   { detail: Type.String(), code: Type.String() },
-  { title: 'ErrorEvent', description: 'The answer is cut; no `[DONE]` follows.' },
+  { description: 'The answer is cut; no `[DONE]` follows.' },
 )
 
 /** Writes `data: {"token":"…"}` for each chunk with text. */

@@ -55,10 +55,7 @@ export function vendorProblem(
 
 const DETAIL_LENGTH_MAX = 500
 
-/**
- * Returns the vendor's own words for a failure, without secrets. Null for a rejected key: those
- * words concern only the operator.
- */
+/** Returns the vendor's words without secrets; null for a rejected key, the operator's matter. */
 export function readErrorDetail(problem: unknown): string | null {
   const error = problem instanceof Problem ? problem.cause : null
   if (!(error instanceof VendorError) || error.failure === 'unauthorized') return null

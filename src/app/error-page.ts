@@ -41,7 +41,7 @@ export function errorPage(): string {
   return HEAD + tables.join('')
 }
 
-function row(code: string, [status, sentence, { advice, alias } = {}]: Entry): string {
+function row(code: string, [status, sentence, advice, alias]: Entry): string {
   const statuses = [status].flat()
   const toDo = advice ?? ADVICE[statuses[0] ?? 0] ?? '—'
   const underV1 = alias === undefined ? '' : ` (\`/v1\`: \`${alias}\`)`

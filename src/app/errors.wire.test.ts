@@ -26,7 +26,7 @@ const known = new Map<string, Entry>(
 )
 const openaiWords = new Map(
   [...known].map(([code, entry]) => [
-    entry[2]?.alias ?? code,
+    entry[3] ?? code,
     [entry[0]].flat().map((one) => (one === 422 ? 400 : one)),
   ]),
 )

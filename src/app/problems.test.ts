@@ -66,7 +66,7 @@ test('no page of the user app knows a sentence of the service: a sentence may be
 
 test('a sentence is filled with what it is thrown with, once', () => {
   const problem = Problem.define({
-    full: [[409, 400], 'At most {max} {things}', { alias: 'quota' }],
+    full: [[409, 400], 'At most {max} {things}', null, 'quota'],
   })
   const thrown = problem('full', { max: 3, things: '{max}' }, { status: 400 })
   assert.deepEqual([thrown.code, thrown.status, thrown.detail], ['full', 400, 'At most 3 {max}'])

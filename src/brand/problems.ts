@@ -4,6 +4,6 @@ export const brandProblem = Problem.define({
   brand_from_file: [
     409,
     'The file of BRAND has the brand',
-    { advice: 'Change the file and restart, or remove the setting BRAND to edit the brand here.' },
+    'Change the file and restart, or remove the setting BRAND to edit the brand here.',
   ],
 })

@@ -4,11 +4,11 @@ export const catalogueProblem = Problem.define({
   email_not_verified: [
     403,
     'Verify your email address first',
-    { advice: 'Follow the mailed link, or ask for another: `POST /api/auth/resend-verification`.' },
+    'Follow the mailed link, or ask for another: `POST /api/auth/resend-verification`.',
   ],
   paid_tier_needed: [
     403,
     '{what} {requirement}',
-    { advice: 'Subscribe: `POST /api/billing/create-checkout-session`.' },
+    'Subscribe: `POST /api/billing/create-checkout-session`.',
   ],
 })

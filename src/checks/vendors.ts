@@ -2,7 +2,7 @@
 
 import type { Config } from '#config/config.ts'
 import type { Dialect } from '#models/catalogue.ts'
-import { ASK_TIMEOUT_MS, type Line } from './line.ts'
+import { ASK_TIMEOUT_MS, type Line, linesOf } from './line.ts'
 
 type Vendor = Config['ai']['vendors'][string]
 type Endpoint = Vendor['endpoints'][number]
@@ -13,20 +13,17 @@ export async function checkVendors({ ai }: Pick<Config, 'ai'>): Promise<Line[]> 
 
 async function checkVendor(vendor: Vendor): Promise<Line> {
   const { keySetting, apiKey, sandboxed, endpoints, missingKeys, dialect } = vendor
-  const name = `Model ${vendor.name}`
-  if (sandboxed) return { mark: 'sandbox', name, says: `no ${keySetting}; answers with quotations` }
-  if (apiKey === null) return { mark: 'off', name, says: `${keySetting} is not set` }
+  const { ok, off, wrong, sandbox } = linesOf(`Model ${vendor.name}`)
+  if (sandboxed) return sandbox(`no ${keySetting}; answers with quotations`)
+  if (apiKey === null) return off(`${keySetting} is not set`)
   const results = await Promise.all(endpoints.map((endpoint) => ask(dialect, endpoint)))
   const says = results.map((one, i) => {
     const endpoint = endpoints[i] as Endpoint
     return `${endpoint.name === vendor.name ? '' : `${endpoint.name} `}${endpoint.baseUrl}${one.says}`
   })
-  const mark = results.some(({ isWell }) => !isWell) ? 'wrong' : 'ok'
-  return {
-    mark,
-    name,
-    says: [...says, ...missingKeys.map((missing) => `${missing} is not set`)].join(', '),
-  }
+  const isWell = results.every((one) => one.isWell)
+  const missing = missingKeys.map((setting) => `${setting} is not set`)
+  return (isWell ? ok : wrong)([...says, ...missing].join(', '))
 }
 
 const LISTS: Record<
@@ -42,9 +39,7 @@ const LISTS: Record<
   gemini: { path: '/v1beta/models?pageSize=1', key: (key) => ['x-goog-api-key', key] },
 }
 
-/**
- * Valid characters of a header. For other characters, fetch's error would contain the whole key.
- */
+/** Valid in a header. For other characters, fetch's error would contain the whole key. */
 const SENDABLE = /^[\x21-\x7e]+$/
 
 async function ask(

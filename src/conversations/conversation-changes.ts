@@ -67,10 +67,7 @@ export type ConversationPage = {
   before: string | null
 }
 
-/**
- * Returns the end of the shown branch, or what comes before the message `before`, on its branch.
- * @throws Problem 404
- */
+/** Returns the end of the shown branch, or what comes before `before`. @throws Problem 404 */
 export async function readConversationPage(
   deps: Pick<StoreDeps, 'db' | 'secrets'>,
   userId: string,

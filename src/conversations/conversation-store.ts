@@ -1,7 +1,5 @@
-/**
- * SQL of conversations and of a user's settings. Every statement starts with the user. Writers lock
- * the conversation before they increase the user's revision.
- */
+// SQL of conversations and of a user's settings. Every statement starts with the user. Writers lock
+// the conversation before they increase the user's revision.
 import './tables.ts'
 import type { Selectable } from 'kysely'
 import { type Db, forUpdate } from '#platform/db/db.ts'
@@ -57,10 +55,7 @@ export async function readConversations(
   return new Map(rows.map((row) => [row.id, openConversation({ secrets }, row)]))
 }
 
-/**
- * Returns a conversation and blocks its other changes until the transaction ends. @throws Problem
- * conversation_not_found
- */
+/** Blocks the conversation's other changes until the commit. @throws conversation_not_found */
 export async function lockConversation(
   tx: Db,
   { secrets }: Sealing,
@@ -145,10 +140,7 @@ export async function updateConversation(
     .execute()
 }
 
-/**
- * Increases the revision of the user's texts and returns it. Blocks the user's other increases, so
- * that revisions become visible in order.
- */
+/** Increases the user's revision, blocking other increases: they become visible in order. */
 export async function bumpRevision(tx: Db, userId: string): Promise<number> {
   const { revision } = await tx
     .insertInto('conversation_settings')

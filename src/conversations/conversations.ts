@@ -1,7 +1,4 @@
-/**
- * Conversations: questions and answers of each user, sealed in the database, as a tree of messages
- * of which one branch is shown.
- */
+/** Conversations: each user's sealed questions and answers, a tree of which one branch is shown. */
 import { gatewayProblems } from '#ai/problems.ts'
 import { afterCommit, type Db } from '#platform/db/db.ts'
 import type { Entitlements } from '#platform/http/access-control.ts'

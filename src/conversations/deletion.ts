@@ -1,7 +1,4 @@
-/**
- * Deletion of conversations. A conversation's row goes first, so that nobody reads it any more; many
- * messages follow in slices.
- */
+// Deletion: a conversation's row goes first, so that nobody reads it; messages follow in slices.
 import { sql } from 'kysely'
 import { type Db, transaction } from '#platform/db/db.ts'
 import { deleteSlice, inSlices, SLICE_ROWS } from '#platform/db/slices.ts'
@@ -59,10 +56,7 @@ export function eraseMessagesSlice(db: Db, userId: string): Promise<number> {
   return deleteSlice(db, 'conversation_messages', key, sql`user_id = ${userId}`)
 }
 
-/**
- * Deletes messages without a conversation. New ones are safe: a message and its conversation are
- * inserted in one transaction.
- */
+/** Messages without a conversation; a new one is inserted with its conversation. */
 export async function purgeMessages({ db }: Pick<Deps, 'db'>, userId: string): Promise<void> {
   await inSlices(async () => {
     const { numAffectedRows } = await sql`

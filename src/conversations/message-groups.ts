@@ -61,10 +61,7 @@ export async function readGroup(
   return nodes.flatMap(({ id }) => byId.get(id) ?? [])
 }
 
-/**
- * Returns the ended messages of these conversations, oldest first in each. A question is as old as
- * its first answer, and comes before it.
- */
+/** Oldest first in each; a question is as old as its first answer, and comes before it. */
 export function listEndedNodes(
   db: Db,
   userId: string,

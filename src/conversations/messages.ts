@@ -1,7 +1,5 @@
-/**
- * The life of an answer: it begins beside its question, is written while it runs, and ends once. An
- * answer that another process has ended stays as it is.
- */
+// The life of an answer: it begins beside its question, is written while it runs, and ends once. An
+// answer that another process has ended stays as it is.
 import { randomUUID } from 'node:crypto'
 import { transaction } from '#platform/db/db.ts'
 import { invalid } from '#platform/problems.ts'
@@ -168,10 +166,7 @@ async function endAnswer(deps: StoreDeps, key: MessageKey, end: RunningChange): 
   })
 }
 
-/**
- * Marks answers as interrupted that no process has written for `silentMs`, with what they have.
- * @returns their number
- */
+/** Ends answers that no process has written for `silentMs`. @returns their number */
 export async function interruptAnswers(deps: StoreDeps, silentMs: number): Promise<number> {
   let count = 0
   for (const key of await listAbandoned(deps, silentMs))
@@ -182,10 +177,7 @@ export async function interruptAnswers(deps: StoreDeps, silentMs: number): Promi
 /** Bounds the memory of an answer; a model gets no messages before these. */
 export const BRANCH_MESSAGES_MAX = 1_000
 
-/**
- * Returns the last BRANCH_MESSAGES_MAX messages up to `id`, oldest first; empty where the
- * conversation has no message `id`.
- */
+/** Returns the last messages up to `id`, oldest first; empty for an unknown `id`. */
 export async function readBranch(
   deps: Pick<StoreDeps, 'db' | 'secrets'>,
   userId: string,

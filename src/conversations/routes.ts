@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
-import { Nullable, Uuid } from '#platform/http/schema.ts'
+import { NamedObject, Nullable, Uuid } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import {
   changeConversation,
@@ -56,13 +56,10 @@ export function conversationRoutes(app: App, deps: Deps): void {
           ),
         }),
         response: {
-          200: Type.Object(
-            {
-              conversations: Type.Array(ConversationView),
-              next_cursor: Nullable(Type.String()),
-            },
-            { title: 'ConversationPage' },
-          ),
+          200: NamedObject('ConversationPage', {
+            conversations: Type.Array(ConversationView),
+            next_cursor: Nullable(Type.String()),
+          }),
         },
       },
       config: HOME_POLICY,
@@ -124,18 +121,15 @@ export function conversationRoutes(app: App, deps: Deps): void {
           before: Type.Optional(Uuid),
         }),
         response: {
-          200: Type.Object(
-            {
-              conversation: ConversationDetail,
-              messages: Type.Array(MessageSchema, { description: 'Oldest first.' }),
-              before: Nullable(
-                Type.String({
-                  description: 'Send it as `before` to read the earlier messages; null: none.',
-                }),
-              ),
-            },
-            { title: 'ConversationWithMessages' },
-          ),
+          200: NamedObject('ConversationWithMessages', {
+            conversation: ConversationDetail,
+            messages: Type.Array(MessageSchema, { description: 'Oldest first.' }),
+            before: Nullable(
+              Type.String({
+                description: 'Send it as `before` to read the earlier messages; null: none.',
+              }),
+            ),
+          }),
         },
       },
       config: HOME_POLICY,

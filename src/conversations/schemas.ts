@@ -1,7 +1,15 @@
 /** Shared by the routes of conversations: their policy, and the shapes that several of them use. */
 import { Type } from 'typebox'
 import { MODEL_NAME } from '#ai/routing.ts'
-import { Instant, JsonObject, Named, Nullable, OneOf, Uuid } from '#platform/http/schema.ts'
+import {
+  Instant,
+  JsonObject,
+  Named,
+  NamedObject,
+  Nullable,
+  OneOf,
+  Uuid,
+} from '#platform/http/schema.ts'
 import type { MessageView } from './conversation-changes.ts'
 import type { Conversation } from './conversation-store.ts'
 
@@ -48,7 +56,8 @@ export const Parts = Type.Array(Part, { minItems: 1, maxItems: PARTS_MAX })
 
 export const CollectionIds = Type.Array(Uuid, { maxItems: 100 })
 
-export const Options = Type.Object(
+export const Options = NamedObject(
+  'ConversationSettings',
   {
     instructions: Type.Optional(Type.String({ maxLength: 20_000 })),
     temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
@@ -59,7 +68,7 @@ export const Options = Type.Object(
       }),
     ),
   },
-  { title: 'ConversationSettings', additionalProperties: false },
+  { additionalProperties: false },
 )
 
 /** What people set. */
@@ -76,79 +85,66 @@ const ConversationFields = {
   updated_at: Instant,
   is_running: Type.Boolean({ description: 'True while an answer is being written.' }),
 }
-export const ConversationView = Type.Object(
-  {
-    ...ConversationFields,
-    matches: Type.Optional(
-      Type.Array(
-        Type.Object(
-          {
-            message_id: Nullable(Type.String({ description: 'Null for the title.' })),
-            text: Type.String(),
-            marks: Type.Array(Type.Tuple([Type.Integer(), Type.Integer()]), {
-              description: 'The found words in `text`: start and end, in UTF-16 units.',
-            }),
-          },
-          { title: 'ConversationMatch' },
-        ),
-        { description: 'With `q` only: lines that contain words of the query.' },
-      ),
+export const ConversationView = NamedObject('ConversationListed', {
+  ...ConversationFields,
+  matches: Type.Optional(
+    Type.Array(
+      NamedObject('ConversationMatch', {
+        message_id: Nullable(Type.String({ description: 'Null for the title.' })),
+        text: Type.String(),
+        marks: Type.Array(Type.Tuple([Type.Integer(), Type.Integer()]), {
+          description: 'The found words in `text`: start and end, in UTF-16 units.',
+        }),
+      }),
+      { description: 'With `q` only: lines that contain words of the query.' },
     ),
-  },
-  { title: 'ConversationListed' },
-)
-export const ConversationDetail = Type.Object(
-  {
-    ...ConversationFields,
-    leaf_id: Nullable(Type.String({ description: 'The last message of the shown branch.' })),
-    settings: Options,
-    collection_ids: Type.Array(Type.String()),
-  },
-  { title: 'Conversation' },
-)
+  ),
+})
+export const ConversationDetail = NamedObject('Conversation', {
+  ...ConversationFields,
+  leaf_id: Nullable(Type.String({ description: 'The last message of the shown branch.' })),
+  settings: Options,
+  collection_ids: Type.Array(Type.String()),
+})
 
-export const Usage = Type.Object(
-  {
-    prompt_tokens: Type.Integer(),
-    completion_tokens: Type.Integer(),
-    total_tokens: Type.Integer(),
-    cost_usd: Nullable(Type.Number()),
-    finish_reason: Type.Optional(OneOf('length', 'content_filter')),
-  },
-  { title: 'MessageUsage' },
-)
+export const Usage = NamedObject('MessageUsage', {
+  prompt_tokens: Type.Integer(),
+  completion_tokens: Type.Integer(),
+  total_tokens: Type.Integer(),
+  cost_usd: Nullable(Type.Number()),
+  finish_reason: Type.Optional(OneOf('length', 'content_filter')),
+})
 
-const Reasoning = Type.Object(
+const Reasoning = NamedObject(
+  'MessageReasoning',
   { text: Type.String(), ms: Type.Integer({ description: 'How long the model thought.' }) },
-  { title: 'MessageReasoning', description: 'What the model showed of its reasoning.' },
+  { description: 'What the model showed of its reasoning.' },
 )
 
-export const MessageSchema = Type.Object(
-  {
-    id: Type.String(),
-    parent_id: Nullable(Type.String()),
-    role: OneOf('user', 'assistant'),
-    parts: Type.Array(JsonObject, { description: 'As in the question.' }),
-    model: Nullable(Type.String()),
-    outcome: OneOf('running', 'ok', 'stopped', 'interrupted', 'failed'),
-    problem: Nullable(
-      Type.Object(
-        { code: Type.String(), detail: Type.String() },
-        { title: 'AnswerProblem', description: 'Why the answer failed.' },
-      ),
+export const MessageSchema = NamedObject('ConversationMessage', {
+  id: Type.String(),
+  parent_id: Nullable(Type.String()),
+  role: OneOf('user', 'assistant'),
+  parts: Type.Array(JsonObject, { description: 'As in the question.' }),
+  model: Nullable(Type.String()),
+  outcome: OneOf('running', 'ok', 'stopped', 'interrupted', 'failed'),
+  problem: Nullable(
+    NamedObject(
+      'AnswerProblem',
+      { code: Type.String(), detail: Type.String() },
+      { description: 'Why the answer failed.' },
     ),
-    usage: Nullable(Usage),
-    sources: Type.Array(JsonObject),
-    citations: Type.Array(JsonObject),
-    tools: Type.Array(JsonObject),
-    reasoning: Nullable(Reasoning),
-    sibling_ids: Type.Array(Type.String(), {
-      description: 'This message and the others with the same parent, oldest first.',
-    }),
-    created_at: Instant,
-  },
-  { title: 'ConversationMessage' },
-)
+  ),
+  usage: Nullable(Usage),
+  sources: Type.Array(JsonObject),
+  citations: Type.Array(JsonObject),
+  tools: Type.Array(JsonObject),
+  reasoning: Nullable(Reasoning),
+  sibling_ids: Type.Array(Type.String(), {
+    description: 'This message and the others with the same parent, oldest first.',
+  }),
+  created_at: Instant,
+})
 
 export function conversationView({ isRunning, ...rest }: Conversation & { isRunning: boolean }) {
   const { id, title, title_by, model, pinned_at, archived_at, created_at, updated_at } = rest

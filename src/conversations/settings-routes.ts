@@ -2,22 +2,19 @@ import { Type } from 'typebox'
 import type { Config } from '#config/config.ts'
 import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
-import { Nullable } from '#platform/http/schema.ts'
+import { NamedObject, Nullable } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import { readUserSettings, writeKeeping } from './conversation-store.ts'
 import { HOME_POLICY } from './schemas.ts'
 
-const Settings = Type.Object(
-  {
-    keeps_conversations: Type.Boolean({
-      description: 'False: the service stores no new questions and answers.',
-    }),
-    kept_days: Nullable(
-      Type.Integer({ description: 'Days after its last message until a conversation is deleted.' }),
-    ),
-  },
-  { title: 'ConversationPreferences' },
-)
+const Settings = NamedObject('ConversationPreferences', {
+  keeps_conversations: Type.Boolean({
+    description: 'False: the service stores no new questions and answers.',
+  }),
+  kept_days: Nullable(
+    Type.Integer({ description: 'Days after its last message until a conversation is deleted.' }),
+  ),
+})
 
 export function conversationSettingsRoutes(
   app: App,

@@ -1,9 +1,6 @@
-/**
- * The shared local embedder. Threads embed long texts, so that other requests do not wait. Short
- * texts are embedded on the calling thread, because a thread would cost more than the work. The
- * trap: it holds threads, so it is created once, shared by all rooms that embed, and closed after
- * them.
- */
+// The shared local embedder. Threads embed long texts, so that other requests do not wait; for
+// short ones a thread costs more than the work. The trap: it holds threads, so create it once and
+// close it last.
 import { Piscina } from 'piscina'
 import type { Embedder } from './embedder.ts'
 import { localEmbedder } from './local.ts'

@@ -1,7 +1,6 @@
-/**
- * Words that carry no subject, in the most common languages. Without diacritics, as terms.ts folds
- * them.
- */
+/** Words without a subject in the most common languages, without diacritics, as terms.ts folds. */
+import { wordSet } from '#platform/words.ts'
+
 export const byLanguage = {
   en: `a about above after again all also am an and any are as at be because been before being below between both but by can could did do
     does doing down during each few for from further had has have having he her here hers him his how i if in into is it its itself just
@@ -69,10 +68,7 @@ export const stopWords: ReadonlySet<string> = new Set(
   Object.values(byLanguage).join(' ').split(/\s+/),
 )
 
-/**
- * Question words in the same languages; the word after one is the subject: "how long", "wie lange",
- * "combien de temps".
- */
+/** The word after one is the subject: "how long", "wie lange", "combien de temps". */
 export const questionWords: ReadonlySet<string> = new Set(
   `who whom whose what which when where why how
   wer wem wen wessen was welche welcher welches welchem welchen wann wo wohin woher womit wofur wozu wovon warum wieso weshalb wie wieviel wieviele
@@ -89,13 +85,8 @@ export const questionWords: ReadonlySet<string> = new Set(
 )
 
 /** Words that may stand between the question word and the subject: "how many weeks". */
-export const quantityWords: ReadonlySet<string> = new Set(
-  'much many viel viele vielen de'.split(' '),
-)
+export const quantityWords: ReadonlySet<string> = wordSet('much many viel viele vielen de')
 
-/**
- * Question words and particles of languages written without spaces; cut from a text before its
- * bigrams are read.
- */
+/** Of languages without spaces; cut from a text before its bigrams are read. */
 export const stopPhrases =
   /什么|甚麼|什麼|哪里|哪裡|哪些|哪个|哪個|哪|谁|誰|多少|为什么|為什麼|怎么|怎麼|怎样|如何|何时|何種|几个|幾個|以及|或者|因为|所以|但是|他们|她们|它们|我们|你们|这个|那个|一个|一些|[的了是在和与與及或被把从從到对對于於而且也都就则這这那之其吗嗎呢吧]|です|ます|でした|ました|する|した|して|される|された|いる|ある|から|まで|どの|どこ|いつ|だれ|なぜ|なに|どう|[はがをにのともへやか]/g

@@ -51,10 +51,7 @@ const GEMINI: Quirks = {
   returnsReasoning: true,
 }
 
-/**
- * According to users of text-embedding-3: a question has a cosine of 0.1 with any text, and about
- * 0.4 with a text that answers it.
- */
+/** A cosine of 0.1 with any text, about 0.4 with one that answers, users report. */
 const OPENAI_SIMILARITY = { unrelated: 0.1, answers: 0.3 }
 
 /**
@@ -195,8 +192,8 @@ export const BUILT_IN: readonly VendorEntry[] = [
         }),
         { ...GEMINI, signsReasoning: false },
       ),
-      // https://ai.google.dev/gemini-api/docs/embeddings: unlike gemini-embedding-001, it has no
-      // taskType.
+      // Unlike gemini-embedding-001, it has no taskType:
+      // https://ai.google.dev/gemini-api/docs/embeddings
       createEmbeddingModel('gemini-embedding-2', 0.2, 8_192, {
         tasks: { query: 'task: search result | query: ', document: 'title: none | text: ' },
       }),

@@ -1,9 +1,8 @@
-// The catalogue of model vendors. A vendor has a dialect, an address and the name of its key setting; a
-// known model has a price, limits and quirks. Aliases and the models of plans and API keys follow.
-// built-in.ts has the built-in entries, and the file named by MODELS has the operator's
-// (models-file.ts).
-// The trap: two vendors may sell one name at two prices, so only vendor and name together identify
-// a model.
+// The catalogue of model vendors. A vendor has a dialect, an address and the name of its key
+// setting; a known model has a price, limits and quirks. Aliases and the models of plans and API
+// keys follow. The entries are built-in.ts's, and those of the file named by MODELS
+// (models-file.ts). The trap: two vendors may sell one name at two prices, so only vendor and name
+// together identify a model.
 
 /** The wire formats that the gateway speaks. */
 export type Dialect = 'openai' | 'anthropic' | 'gemini'
@@ -25,9 +24,7 @@ export type Price = {
 export const MEDIA = ['audio', 'image', 'video'] as const
 export type Medium = (typeof MEDIA)[number]
 
-/**
- * US dollars per million tokens; an absent part has no known price. `as-text`: the prices of text.
- */
+/** US dollars per million tokens; absent: unknown. `as-text`: the prices of text. */
 export type MediaPrice = { input?: number; output?: number; cached?: number } | 'as-text'
 export type MediaPrices = { readonly [M in Medium]?: MediaPrice }
 
@@ -38,17 +35,11 @@ export type OpenAiQuirks = {
   temperature: Temperature
   /** The vendor's name for the output limit. */
   lengthName: 'max_tokens' | 'max_completion_tokens'
-  /**
-   * Members that only some servers know: `taken` sends them; `openai` sends only OpenAI's own;
-   * `refused` sends none.
-   */
+  /** Members that only some servers know: sent all, only OpenAI's own, or none. */
   foreignMembers: 'taken' | 'openai' | 'refused'
   /** Ids of tool calls: Mistral accepts nine letters and digits. */
   toolIds: 'any' | 'nine-characters'
-  /**
-   * Whether a stream reports usage on request (`stream_options`) or always. A vendor that always
-   * reports it may reject the option.
-   */
+  /** Usage in streams on request (`stream_options`), which those that always report may reject. */
   streamUsage: 'on-request' | 'always'
   /** Members of a request that the model rejects; they are dropped. */
   refuses: readonly string[]
@@ -58,30 +49,18 @@ export type OpenAiQuirks = {
   unknownMembers: 'left-out' | 'taken' | 'refused'
   /** Members that are added to each request, unless the client sets them. */
   adds: Readonly<Record<string, unknown>>
-  /**
-   * How the reasoning of earlier answers is sent back: as the client has it (see `foreignMembers`),
-   * or in `reasoning_content`, which DeepSeek requires in conversations with tools.
-   */
+  /** How earlier reasoning is sent back. DeepSeek requires `reasoning_content` beside tools. */
   earlierReasoning: 'as-given' | 'reasoning_content'
-  /**
-   * True when the vendor reports the cost of a call in US dollars (`usage.cost`). Applies to all of
-   * a vendor's models.
-   */
+  /** The vendor reports the cost of calls (`usage.cost`, US dollars), for all its models. */
   reportsCost: boolean
   /** When to use /responses: for tools unless the effort is `none`, or for tools with an effort. */
   responses: 'never' | 'always' | 'for-tools' | 'for-tools-with-effort'
-  /**
-   * True when the vendor has /responses for the model, so that a client's own request passes
-   * through.
-   */
+  /** The vendor has /responses for the model, so a client's own request passes through. */
   hasResponses: boolean
   rates: Rates
 }
 
-/**
- * Options of a request with another price, such as `service_tier:flex`, and the factor on the list
- * price of all tokens. Other options are rejected.
- */
+/** The factor of an option on all tokens' price, as `service_tier:flex`. Others are rejected. */
 export type Rates = Readonly<Record<string, number>>
 
 export type AnthropicQuirks = {
@@ -90,10 +69,7 @@ export type AnthropicQuirks = {
   forcedTools: 'taken' | 'refused'
   /** Whether the model reasons by default, only with an effort, or never. */
   thinking: 'by-default' | 'on-request' | 'none'
-  /**
-   * True when the model rejects earlier reasoning after the messages before it have changed, unless
-   * the request allows dropping the reasoning.
-   */
+  /** The model rejects earlier reasoning after a changed history, unless it may be dropped. */
   checksReasoningPrefix: boolean
   /** The shortest prefix that is cached, in tokens; null: prefixes are never marked. */
   cacheTokensMin: number | null
@@ -130,10 +106,7 @@ export type EmbeddingTraits = {
    * cosine.
    */
   similarity?: { unrelated: number; answers: number }
-  /**
-   * Distinguishes queries from documents: values of a member of the request or, without `member`,
-   * prefixes of the text.
-   */
+  /** A member's values for queries and documents or, without `member`, prefixes of the text. */
   tasks?: { member?: string; query: string; document: string }
 }
 
@@ -203,23 +176,15 @@ export type VendorEntry = {
 export type Route = {
   vendor: string
   model: string
-  /**
-   * The alias of several models that the request named; `model` is the first of them, and any may
-   * answer.
-   */
+  /** The requested alias; `model` is its first, and any of its models may answer. */
   alias?: string
 }
 
-/**
- * The strategy of an alias: listed order, weight, lowest price for the request, or lowest recent
- * latency.
- */
+/** An alias's order: as listed, by weight, lowest price, or lowest recent latency. */
 export const STRATEGIES = ['order', 'weight', 'price', 'latency'] as const
 export type Strategy = (typeof STRATEGIES)[number]
 
-/**
- * A name for one model, or for several: each call chooses one, and the others serve as fallbacks.
- */
+/** A name for models: each call chooses one, and the others serve as fallbacks. */
 export type Alias = {
   routes: readonly [Route, ...Route[]]
   by: Strategy
@@ -245,10 +210,7 @@ export const EMBEDDINGS = { inputsMax: 100, charactersMax: 200_000 }
 export const SLOT_NAMES: readonly string[] = ['llm_vendor_1', 'llm_vendor_2', 'llm_vendor_3']
 export const RESERVED_NAMES: readonly string[] = [...SLOT_NAMES, 'local', 'auto']
 
-/**
- * Returns a vendor's entry.
- * @throws Error for an unknown name, which validation should have rejected
- */
+/** @throws Error for an unknown name, which validation should have rejected */
 export function getVendor<T>(all: Readonly<Record<string, T>>, name: string): T {
   const entry = Object.hasOwn(all, name) ? all[name] : undefined
   if (entry === undefined) throw new Error(`no vendor is called '${name}'`)
@@ -264,10 +226,7 @@ export function findVendor<Vendor extends VendorEntry>(
   return Object.values(vendors).find(({ otherNames }) => otherNames.includes(name))
 }
 
-/**
- * Finds a model by its id, with or without a date: `gpt-6-luna-2026-09-22`,
- * `claude-haiku-4-5-20251001`.
- */
+/** Finds a model by its id, also with a date: `gpt-6-luna-2026-09-22`. */
 export function findModel({ models }: Pick<VendorEntry, 'models'>, id: string): Model | null {
   const byId = buildIndex(models)
   const exact = byId.get(id)
@@ -291,18 +250,14 @@ const indexes = new WeakMap<readonly Model[], ReadonlyMap<string, Model>>()
 
 /** Removes the date from a model's name. */
 export function removeDate(id: string): string {
-  // A fast check, because each call runs it for each vendor: most names end in neither a digit nor
-  // `latest`.
+  // Checked first, because each call runs this per vendor: few names end in a digit or `latest`.
   const last = id.charCodeAt(id.length - 1)
   return (last >= 48 && last <= 57) || last === 116 ? id.replace(DATED, '') : id
 }
 
 const DATED = /-(\d{4}-\d{2}-\d{2}|\d{8}|latest)$/
 
-/**
- * Finds the entry of a model at a vendor, otherwise another vendor's entry: a proxy serves models
- * that its vendor does not list.
- */
+/** Falls back to another vendor's entry: a proxy serves models that its vendor does not list. */
 export function findKnownModel(
   { vendors }: Pick<Catalogue, 'vendors'>,
   vendor: string,
@@ -318,10 +273,7 @@ export function findKnownModel(
   return null
 }
 
-/**
- * Finds a model in another vendor's price list. A vendor without a key is a local server, which
- * charges nothing.
- */
+/** In another vendor's list. A vendor without a key is a local server, which is free. */
 export function findListedModel(
   vendor: VendorEntry | undefined,
   otherVendor: VendorEntry,
@@ -332,10 +284,7 @@ export function findListedModel(
     : (otherVendor.prices?.find(id) ?? null)
 }
 
-/**
- * Parses `vendor/model`, `vendor/` (its default) or `vendor`; null if no vendor's name comes first.
- * A model's name may contain slashes.
- */
+/** Parses `vendor/model`, `vendor/` or `vendor`; null otherwise. Models may contain slashes. */
 export function parseRoute(catalogue: Pick<Catalogue, 'vendors'>, name: string): Route | null {
   const [prefix = '', ...rest] = name.split('/')
   const vendor = findVendor(catalogue, prefix)
@@ -427,10 +376,7 @@ export function readAllowances(
   return list
 }
 
-/**
- * Parses `fast` (an alias: each of its models), `groq/*` or `gpt-*`. A pattern without a vendor
- * matches the models of all vendors.
- */
+/** Parses `fast` (an alias's models), `groq/*`, or `gpt-*`, which fits all vendors. */
 export function parseAllowances(
   { vendors, aliases }: Pick<Catalogue, 'vendors' | 'aliases'>,
   entry: string,
@@ -450,10 +396,7 @@ function parseAllowance({ vendors }: Pick<Catalogue, 'vendors'>, entry: string):
     : { vendor: vendor.name, has: createMatcher(entry.slice(slash + 1)) }
 }
 
-/**
- * Matches `gpt-*` without a regular expression: users write the patterns, and some expressions
- * would run for hours.
- */
+/** Without a regular expression: users write patterns, and some would run for hours. */
 function createMatcher(glob: string): (name: string) => boolean {
   const [first = '', ...rest] = glob.split(/\*+/)
   const last = rest.pop()

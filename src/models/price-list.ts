@@ -1,9 +1,11 @@
-// The price list: prices and limits of over a thousand models by vendor, with a date. A newer list
-// that the operator installs (`npm run cli -- prices update FILE`) replaces the shipped one
-// (prices.json), and the MODELS file overrides both.
-// The price list adds no model to the lists of models; it only prices models that are named.
+// Prices and limits of over a thousand models by vendor, with a date. A newer list that the
+// operator installs (`npm run cli -- prices update FILE`) replaces the shipped one (prices.json),
+// and the MODELS file overrides both. It only prices models that are named, and adds none to the
+// lists.
+
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path'
+import { isObject } from '#platform/json.ts'
 import { MEDIA, type MediaPrices, type Model, removeDate, type VendorPrices } from './catalogue.ts'
 
 /** In the format of the file: the fields of a MODELS file, and other names of the same model. */
@@ -47,11 +49,7 @@ const SHIPPED = join(import.meta.dirname, 'prices.json')
 /** Possible paths of the operator's own list: the configured one, or the data directory's. */
 export type PriceFiles = { named: string | null; usual: string }
 
-/**
- * Reads the list at `named`; otherwise the newer of the shipped list and the one at `usual`, if it
- * exists.
- * @throws WrongPriceList
- */
+/** The list at `named`, else the newer of the shipped and `usual`. @throws WrongPriceList */
 export function readPriceList({ named, usual }: PriceFiles): PriceList {
   if (named !== null) return openOwnList(readOptionalFile(named), named)
   const shipped = openShippedList()
@@ -74,10 +72,7 @@ function openOwnList(text: string | null, path: string): PriceList {
   return createList(file.as_of, path, () => file)
 }
 
-/**
- * Reads only the date, which comes first: reading the whole file at the start takes five
- * milliseconds.
- */
+/** Reads only the date, which comes first: the whole file would take five milliseconds. */
 function readShippedDate(): string {
   const file = openSync(SHIPPED, 'r')
   try {
@@ -256,9 +251,6 @@ const isDollars = (figure: unknown) =>
   typeof figure === 'number' && Number.isFinite(figure) && figure >= 0
 
 const isCount = (value: unknown) => Number.isSafeInteger(value) && Number(value) > 0
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export const DAY = /^20\d\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/
 

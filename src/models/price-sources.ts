@@ -1,8 +1,7 @@
-// Converts open price lists from their own formats into ours: genai-prices' data.json, and
-// models.dev's api.json.
-// Prices with hours or steps become their highest, so that no call is undercharged; models without
-// a price of tokens are dropped.
-// The trap: both lists use different names for some vendors.
+// Converts open price lists into ours: genai-prices' data.json, and models.dev's api.json. Prices
+// with hours or steps become their highest, so that no call is undercharged; models without a price
+// of tokens are dropped. The trap: both lists use different names for some vendors.
+import { asObject } from '#platform/json.ts'
 import { MEDIA, type MediaPrices } from './catalogue.ts'
 import { DAY, type ListedPrice, type PriceListFile, WrongPriceList } from './price-list.ts'
 
@@ -19,10 +18,7 @@ const VENDOR_NAMES: Record<string, string> = {
 /** Prefixes of model names that the list omits. */
 const MODEL_PREFIXES: Record<string, string> = { fireworks: 'accounts/fireworks/models/' }
 
-/**
- * `asOf`: the date of the list's prices; `today`: selects the current one among announced prices.
- * @throws WrongPriceList for another format, or a wrong price
- */
+/** `asOf`: the prices' date; `today` selects among announced ones. @throws WrongPriceList */
 export function convertPriceList(value: unknown, asOf: string, today: string): PriceListFile {
   if (!DAY.test(asOf)) throw new WrongPriceList(`'${asOf}' is not a date like 2026-11-04`)
   if (Array.isArray(value))
@@ -58,9 +54,7 @@ const readName = (id: unknown) => VENDOR_NAMES[String(id)] ?? String(id)
 type Rate = { input?: number; output?: number; cached?: number; cacheWrite?: number }
 const PARTS = ['input', 'output', 'cached', 'cacheWrite'] as const
 
-/**
- * @returns null without a price of tokens, or with a price of 0 for a model that is not named free
- */
+/** Null without a price of tokens, or at 0 for a model that is not named free. */
 function buildListedPrice(
   id: string,
   rate: Rate,
@@ -136,7 +130,8 @@ function readDollars(value: unknown, at: string): number | undefined {
   throw new WrongPriceList(`${at} is not a price: ${JSON.stringify(value)}`)
 }
 
-// models.dev: {openai: {id, models: {'gpt-4o': {id, cost: {input, output, cache_read, cache_write, context_over_200k}, limit}}}}
+// models.dev: {openai: {id, models: {'gpt-4o': {id, cost: {input, output, cache_read, cache_write,
+// context_over_200k}, limit}}}}
 
 function readModelsDev({ id, models }: Json): [string, ListedPrice[]] {
   const found = Object.entries(asObject(models) ?? {}).flatMap(([key, value]) => {
@@ -165,8 +160,8 @@ const readModelsDevRate = (
   cacheWrite: readDollars(cacheWrite, at),
 })
 
-// genai-prices: [{id, models: [{id, match, context_window, prices: {input_mtok: 1 | {base, tiers: [{start, price}]}, …} or a list
-// of {constraint, prices}}]}]
+// genai-prices: [{id, models: [{id, match, context_window, prices: {input_mtok: 1 | {base, tiers:
+// [{start, price}]}, …} or a list of {constraint, prices}}]}]
 
 const createGenaiReader =
   (today: string) =>
@@ -290,10 +285,4 @@ function findHighest(all: Tiered[]): Tiered {
     (most, one) => (sum(one) > sum(most) ? one : most),
     all[0] ?? { base: {}, long: null },
   )
-}
-
-function asObject(value: unknown): Json | null {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Json)
-    : null
 }

@@ -16,7 +16,8 @@ export type Issue = { loc: (string | number)[]; msg: string; type: string }
 export type Entry = readonly [
   status: number | readonly number[],
   sentence: string,
-  more?: { advice?: string; alias?: string },
+  advice?: string | null,
+  alias?: string,
 ]
 export type Catalogue = Readonly<Record<string, Entry>>
 /** By the names in the braces of a sentence. */
@@ -57,7 +58,7 @@ export class Problem extends Error {
 
   private constructor(
     code: string,
-    [status, template, more]: Entry,
+    [status, template, , alias]: Entry,
     values: Values,
     options: ProblemOptions,
   ) {
@@ -73,7 +74,7 @@ export class Problem extends Error {
     this.values = values
     this.headers = headers
     this.extra = extra
-    this.alias = options.alias ?? more?.alias ?? code
+    this.alias = options.alias ?? alias ?? code
   }
 
   /**

@@ -1,8 +1,6 @@
-/**
- * Measures an embedder's cosines: between each question and the text that answers it, and between
- * the question and all other texts. The two results are a model's `similarity` in MODELS. Other
- * texts on the same subject would raise both, so each pair should be about a different subject.
- */
+// Measures an embedder's cosines: between each question and its answer, and between the question
+// and all other texts. The results are a model's `similarity` in MODELS. Pairs about one subject
+// would raise both.
 import type { Embedder } from '#embeddings/embedder.ts'
 
 export type Pair = {
@@ -16,10 +14,7 @@ export type Calibration = {
   unrelated: number
   /** The cosine from which a text answers. */
   answers: number
-  /**
-   * The share of answering texts at or above `answers`, and the share of nearest other texts below
-   * it.
-   */
+  /** The share of answering texts at or above `answers`, and of nearest other texts below it. */
   answersKept: number
   othersDropped: number
 }
@@ -53,10 +48,7 @@ export async function calibrate(
   return { unrelated: computeMedian(unrelatedCosines), ...findBestBound(own, nearest) }
 }
 
-/**
- * Returns the bound, halfway between two cosines, with the best lower one of the shares `kept` and
- * `dropped`.
- */
+/** Returns the bound for which the lower of the shares kept and dropped is best. */
 function findBestBound(own: number[], nearest: number[]): Omit<Calibration, 'unrelated'> {
   const cosines = [...own, ...nearest].sort((a, b) => a - b)
   const bounds = cosines.slice(1).map((cosine, i) => (cosine + (cosines[i] as number)) / 2)

@@ -20,10 +20,7 @@ export type RagNeeds = {
   gateway: Gateway
   /** The version of this service. */
   version: string
-  /**
-   * Returns the current user and key of a background job; null when the user or the key no longer
-   * exists.
-   */
+  /** Returns a job's current user and key; null when either no longer exists. */
   callerNow(asker: Pick<Caller, 'userId' | 'keyId'>): Promise<Caller | null>
   /** @throws Problem 403 where the caller's plan does not grant what a policy needs */
   requireGrant: Entitlements['require']

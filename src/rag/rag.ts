@@ -1,8 +1,6 @@
-/**
- * Retrieval-augmented generation: each user's own documents, stored as chunks, searched by words
- * and by vectors, and used for answers. Every query names its user, and no data about a user's
- * documents, not even word counts, is shared with another.
- */
+// Retrieval-augmented generation: each user's own documents, searched by words and by vectors, and
+// used for answers. Every query names its user, and nothing about documents, not even word counts,
+// is shared.
 import { gatewayProblems } from '#ai/problems.ts'
 import { HOUR_MS, SECOND_MS } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -130,12 +128,9 @@ export async function createRag(
       answerRoutes(app, deps)
       mcpRoutes(app, deps)
     },
-    // The folder to which uploads are written and from which jobs read them; both may run in the process
-    // that has it.
+    // The folder of uploads and of jobs that read them; both may run in the process that has it.
     open: async () => sweepUploads(),
-    /**
-     * Rebuilds vectors of another embedder or vector store, and removes files without a document.
-     */
+    /** Rebuilds vectors of another embedder or store; removes files without a document. */
     async start() {
       sweepUploads()
       await enqueueRebuild(deps, db)
@@ -168,10 +163,7 @@ export async function createRag(
   }
 }
 
-/**
- * Shortest time between two counts: frequent scrapes must not slow a database that is busy with the
- * rebuild.
- */
+/** Between two counts: frequent scrapes must not slow a database that is rebuilding. */
 const READ_EVERY_MS = 30 * SECOND_MS
 
 function addRebuildMetrics(

@@ -2,10 +2,7 @@ import type { Json } from '#platform/db/tables.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import type { Warning } from './ingest/parsers/unreadable.ts'
 
-/**
- * One row per user: the lock for their changes, and a revision that increases with each change, so
- * that caches detect that they are stale.
- */
+/** The lock for a user's changes, and a revision by which caches detect that they are stale. */
 type RagStoresTable = {
   user_id: string
   revision: number
@@ -19,10 +16,7 @@ type RagDocumentsTable = {
   user_id: string
   /** First 12 hex characters of the MD5 of the text. */
   id: string
-  /**
-   * Names the document's current chunks; other chunks of the same text are being written or
-   * deleted.
-   */
+  /** Names the current chunks; others of the same text are being written or deleted. */
   version: string
   /** Increases when single chunks are deleted. */
   edition: number
@@ -38,10 +32,7 @@ type RagDocumentsTable = {
   created_at: string
 }
 
-/**
- * An uploaded file: encrypted in the folder or bucket of originals, under its id. The row exists
- * before the file and is deleted after it.
- */
+/** Encrypted in the folder or bucket, under its id. The row exists before and after the file. */
 type RagOriginalsTable = {
   id: string
   user_id: string
@@ -51,15 +42,10 @@ type RagOriginalsTable = {
   created_at: string
 }
 
-/**
- * One row: the mark of the folder with originals, which `folder-mark.ts` compares. None when
- * originals were never stored in a folder.
- */
+/** One row: the mark that `folder-mark.ts` compares; none without a folder of originals. */
 type RagOriginalsFolderTable = { id: number; mark: string }
 
-/**
- * A client's own names for documents. Two files with the same text are one document with two names.
- */
+/** A client's names for documents. Two files with the same text are one with two names. */
 type RagExternalIdsTable = {
   user_id: string
   external_id: string
@@ -75,10 +61,7 @@ type RagChunksTable = {
   version: string
   chunk_index: number
   content: string
-  /**
-   * Its start in the document's text, in UTF-16 units; before the end of the last chunk where it
-   * repeats a part of it.
-   */
+  /** In UTF-16 units; before the last chunk's end where it repeats a part of it. */
   start_offset: number
   /** The white space between the text before and this chunk, so that the text can be restored. */
   gap: string
@@ -153,10 +136,7 @@ export type IngestRequest = {
   collections?: readonly string[]
 }
 
-/**
- * Documents that wait for ingest. A job's id is the version under which its chunks are written,
- * until its document names it.
- */
+/** A job's id is the version of its chunks, until its document names it. */
 type RagJobsTable = {
   user_id: string
   id: string
@@ -168,10 +148,7 @@ type RagJobsTable = {
   external_id: string | null
   request_json: Json<IngestRequest>
   input_bytes: number
-  /**
-   * The document's size in the plan, as far as known before reading: the characters of a text, the
-   * bytes of a stored file.
-   */
+  /** The size in the plan, as far as known before reading: of a text, or of a stored file. */
   characters: number
   file_bytes: number
   /** Whether it may replace the documents of its source. */

@@ -6,10 +6,7 @@ import type { Embedder } from '#embeddings/embedder.ts'
 import { type EmbeddingTraits, findModel, getVendor } from '#models/catalogue.ts'
 import type { VectorStoreName } from './search/stores/vector-store.ts'
 
-/**
- * Limits per text: most models accept about 8,190 tokens. Latin text has four characters per token;
- * text beyond ASCII may have one.
- */
+/** Most models accept 8,190 tokens: four characters each in Latin text, one beyond ASCII. */
 const TEXT_MAX = { tokens: 8_190, ascii: 24_000, other: 6_000 }
 
 /** An embedder that can record its vendor and usage in the tally of one call. */
@@ -73,10 +70,7 @@ function buildId(
   return `${vendor}/${model}${prompts}${store === 'pgvector' ? '@pgvector' : ''}`
 }
 
-/**
- * Splits `vendor:model`; a model's name may contain colons. Returns null for `local`, which embeds
- * nothing.
- */
+/** A model's name may contain colons. Null for `local`, which embeds nothing. */
 function parseSetting(setting: string): { vendor: string; model: string } | null {
   const colon = setting.indexOf(':')
   if (colon === -1) return null

@@ -11,7 +11,7 @@ export const setupProblem = Problem.define({
   webhooks_refused: [
     422,
     'Stripe did not create the webhook endpoints: {reason}',
-    { advice: 'Give the key write access to webhook endpoints, or pass `webhook_secret`.' },
+    'Give the key write access to webhook endpoints, or pass `webhook_secret`.',
   ],
   played_clock_ahead: [
     409,

@@ -5,14 +5,12 @@ export const switchedOffProblem = Problem.define({
   user_switched_off: [
     403,
     'Calls are switched off for this account: {reason}',
-    {
-      advice: 'Ask whoever runs the service. The account itself, its billing and its export go on.',
-    },
+    'Ask whoever runs the service. The account itself, its billing and its export go on.',
   ],
   key_switched_off: [
     403,
     'This API key is switched off: {reason}',
-    { advice: 'Ask whoever runs the service, or use another key.' },
+    'Ask whoever runs the service, or use another key.',
   ],
 })
 
@@ -20,16 +18,16 @@ export const switchProblem = Problem.define({
   switch_not_found: [
     404,
     'Nothing of this kind and name is switched off',
-    { advice: '`GET /api/admin/switches` lists what is.' },
+    '`GET /api/admin/switches` lists what is.',
   ],
   switch_subject_unknown: [
     404,
     'There is no {kind} of this name',
-    { advice: 'A user and a key are named by their ids.' },
+    'A user and a key are named by their ids.',
   ],
   switch_limit_reached: [
     409,
     'At most {max} things can be switched off',
-    { advice: 'Use a pattern for many models.' },
+    'Use a pattern for many models.',
   ],
 })

@@ -71,10 +71,7 @@ export async function switchOn(
   })
 }
 
-/**
- * Returns a vendor's first name; a model is any name or pattern. @throws Problem 404 for an unknown
- * vendor
- */
+/** A vendor's first name; a model is any name or pattern. @throws Problem 404 */
 export function requireSubject(
   { config }: Pick<SwitchDeps, 'config'>,
   { kind, subject }: { kind: 'model' | 'vendor'; subject: string },
@@ -85,10 +82,7 @@ export function requireSubject(
   return vendor.name
 }
 
-/**
- * Returns the stored subject: the id of a user or a key, the main name of a vendor, or any name or
- * pattern of models.
- */
+/** The id of a user or key, a vendor's main name, or any name or pattern of models. */
 async function resolveSubject({ config }: SwitchDeps, tx: Db, kind: SwitchKind, named: string) {
   const unknown = () =>
     switchProblem('switch_subject_unknown', { kind: kind === 'key' ? 'API key' : kind })

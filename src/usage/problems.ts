@@ -6,47 +6,35 @@ export const usageProblem = Problem.define({
   budget_exhausted: [
     429,
     'Monthly budget exhausted',
-    {
-      advice: 'See `GET /api/usage/allowance` for the renewal date, or ask for a higher allowance.',
-      alias: 'insufficient_quota',
-    },
+    'See `GET /api/usage/allowance` for the renewal date, or ask for a higher allowance.',
+    'insufficient_quota',
   ],
   token_budget_exhausted: [
     429,
     'Monthly token budget exhausted',
-    {
-      advice: 'See `GET /api/usage/allowance` for the renewal date, or ask for a higher budget.',
-      alias: 'insufficient_quota',
-    },
+    'See `GET /api/usage/allowance` for the renewal date, or ask for a higher budget.',
+    'insufficient_quota',
   ],
   key_budget_exhausted: [
     429,
     '{period} budget of this key exhausted',
-    {
-      advice:
-        'See `GET /api/api-keys/self` for the renewal time (UTC), or raise the budget with `PATCH /api/api-keys/{key_id}`.',
-      alias: 'insufficient_quota',
-    },
+    'See `GET /api/api-keys/self` for the renewal time (UTC), or raise the budget with `PATCH /api/api-keys/{key_id}`.',
+    'insufficient_quota',
   ],
   free_needs_verified_email: [
     403,
     'Verify your email address to use the free allowance',
-    {
-      advice:
-        'Follow the link in the email, or request another one: `POST /api/auth/resend-verification`.',
-    },
+    'Follow the link in the email, or request another one: `POST /api/auth/resend-verification`.',
   ],
   free_allowance_taken: [
     403,
     'Another account of this mailbox has used the free allowance',
-    { advice: 'Sign in to that account, or subscribe: `GET /api/billing/plans`.' },
+    'Sign in to that account, or subscribe: `GET /api/billing/plans`.',
   ],
   budget_busy: [
     429,
     'Other calls hold what is left of this budget',
-    {
-      advice: 'Wait until they have ended, or request a shorter answer.',
-      alias: 'rate_limit_exceeded',
-    },
+    'Wait until they have ended, or request a shorter answer.',
+    'rate_limit_exceeded',
   ],
 })

@@ -54,10 +54,7 @@ function buildToolBlocks({ id: given, function: tool, extra_content }: ToolCall)
   return extra_content === undefined ? [own] : [buildSignatureBlock(id, extra_content), own]
 }
 
-/**
- * Builds a block that carries a vendor's signature of a call. Anthropic's tool_use block has no
- * member for it, so a separate block holds it.
- */
+/** Carries a vendor's signature of a call, for which Anthropic's tool_use block has no member. */
 function buildSignatureBlock(id: string, extra: NonNullable<ToolCall['extra_content']>): Json {
   return { type: 'redacted_thinking', data: wrapReasoning({ details: [], calls: { [id]: extra } }) }
 }
@@ -180,10 +177,7 @@ function createAnswerEncoder(answer: CompletionStream): AnswerEncoder {
     call.is = 'open'
     return text
   }
-  /**
-   * Only one call is open at a time. A later call waits until the arguments of the open one are
-   * complete JSON.
-   */
+  /** Opens one call at a time; a later one waits until the open one's arguments are whole. */
   const encodeToolDelta = ({
     index: number,
     id,

@@ -1,7 +1,4 @@
-/**
- * Lists the models that answer messages, of all vendors, in pages, in the form that Anthropic's
- * clients expect.
- */
+/** Lists the models that answer messages, in pages, as Anthropic's clients expect. */
 import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { invalid } from '#platform/problems.ts'

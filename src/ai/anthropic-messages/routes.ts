@@ -1,13 +1,11 @@
-// Anthropic's API under /v1, for all vendors' models: Claude Code and Anthropic's clients connect
-// with an API key.
-// Requests to Anthropic and its answers pass through unchanged, except for the fields that are
-// metered.
+// Anthropic's API under /v1 for all vendors' models, as Claude Code and Anthropic's clients use it.
+// Requests to Anthropic and its answers pass through unchanged, except for the metered fields.
 
 import { Type } from 'typebox'
 import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
-import { JsonObject, Nullable } from '#platform/http/schema.ts'
+import { JsonObject, NamedObject, Nullable, OpenObject } from '#platform/http/schema.ts'
 import { sendAnswer } from '../answer.ts'
 import { callParameters } from '../cached-reply.ts'
 import { readOrigin } from '../call-origin.ts'
@@ -84,7 +82,7 @@ export function anthropicRoutes(app: App, gateway: Gateway) {
       },
       config: {
         ...AI_POLICY,
-        ...describeReply(Type.Object({ input_tokens: Type.Integer() }, { title: 'TokenCount' })),
+        ...describeReply(NamedObject('TokenCount', { input_tokens: Type.Integer() })),
       },
       bodyLimit: gateway.bodyBytesMax,
     },
@@ -105,10 +103,7 @@ export function anthropicRoutes(app: App, gateway: Gateway) {
   )
 }
 
-/**
- * Returns the request for Anthropic, with its translation for other vendors.
- * @throws Problem 400 for a stored conversation (`thread`)
- */
+/** Builds the request, with a translation for other vendors. @throws Problem 400 for `thread` */
 function readMessageRequest(params: MessageParams) {
   if (params.thread != null) {
     const instead = 'send the whole conversation as `messages`'
@@ -125,10 +120,7 @@ function readMessageRequest(params: MessageParams) {
   }
 }
 
-/**
- * Drops the reasoning of other vendors' models: Anthropic rejects it. Drops a message that contains
- * nothing else.
- */
+/** Drops other vendors' reasoning, which Anthropic rejects, and messages with nothing else. */
 function removeForeignReasoning(message: MessageParam): MessageParam[] {
   const { role, content } = message
   if (role !== 'assistant' || typeof content === 'string') return [message]
@@ -143,33 +135,27 @@ function removeForeignReasoning(message: MessageParam): MessageParam[] {
 
 const Open = { additionalProperties: true }
 
-const Message = Type.Object(
-  {
-    id: Type.String(),
-    type: Type.Literal('message'),
-    role: Type.Literal('assistant'),
-    model: Type.String(),
-    content: Type.Array(JsonObject),
-    stop_reason: Nullable(Type.String()),
-    stop_sequence: Nullable(Type.String()),
-    usage: Type.Object(
-      {
-        input_tokens: Type.Integer(),
-        cache_creation_input_tokens: Type.Integer(),
-        cache_read_input_tokens: Type.Integer(),
-        output_tokens: Type.Integer(),
-        cost_usd: Type.Optional(Type.Number({ description: 'US dollars, by the price list.' })),
-      },
-      { title: 'AnthropicUsage', ...Open },
-    ),
-  },
-  { title: 'AnthropicMessage', ...Open },
-)
+const Message = OpenObject('AnthropicMessage', {
+  id: Type.String(),
+  type: Type.Literal('message'),
+  role: Type.Literal('assistant'),
+  model: Type.String(),
+  content: Type.Array(JsonObject),
+  stop_reason: Nullable(Type.String()),
+  stop_sequence: Nullable(Type.String()),
+  usage: OpenObject('AnthropicUsage', {
+    input_tokens: Type.Integer(),
+    cache_creation_input_tokens: Type.Integer(),
+    cache_read_input_tokens: Type.Integer(),
+    output_tokens: Type.Integer(),
+    cost_usd: Type.Optional(Type.Number({ description: 'US dollars, by the price list.' })),
+  }),
+})
 
-const MessageEvent = Type.Object(
+const MessageEvent = NamedObject(
+  'AnthropicMessageEvent',
   { type: Type.String() },
   {
-    title: 'AnthropicMessageEvent',
     description:
       'The first of Anthropic’s events; `content_block_…`, `message_delta` and `message_stop` follow, or `error`.',
     ...Open,

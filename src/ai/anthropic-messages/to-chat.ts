@@ -1,7 +1,7 @@
 // Translates Anthropic's messages into a chat request for other vendors' models. Content without an
-// equivalent is rejected,
-// or dropped where the answer stays the same: cache marks and edits of old reasoning.
+// equivalent is rejected, or dropped if the answer stays the same: cache marks, edits of reasoning.
 
+import { asObject } from '#platform/json.ts'
 import { unwrapReasoning, type WrappedReasoning } from '../reasoning-envelope.ts'
 import { ANTHROPIC_FORMAT } from '../vendors/anthropic-reply.ts'
 import type {
@@ -11,7 +11,6 @@ import type {
   ToolCall,
   ToolDefinition,
 } from '../vendors/chat-request.ts'
-import { asObject } from '../vendors/json.ts'
 import { simplifyText } from '../vendors/parts.ts'
 import type { ReasoningDetail } from '../vendors/reasoning.ts'
 import { createRefusal } from '../vendors/vendor-error.ts'
@@ -93,10 +92,7 @@ export function translateMessage({ role, content }: MessageParam): ChatMessage[]
 /** Tools that Anthropic runs; the answer repeats their results as text. */
 const SEARCHES = /^(web_search|web_fetch|tool_search)/
 
-/**
- * Splits an answer in which Anthropic ran tools, because chat completions put each result into a
- * separate message. Drops searches, and calls without a result.
- */
+/** Gives each tool result its own message; drops searches, and calls without a result. */
 function splitAtResults(blocks: Block[]): Block[][] {
   const resultIds = new Set(blocks.filter(isServerResult).map((block) => block.tool_use_id))
   const parts: Block[][] = [[]]
@@ -318,10 +314,7 @@ function translateReasoning(block: Block, index: number): ReasoningDetail[] {
   return [{ type: 'reasoning.text', text, signature: String(block.signature ?? ''), ...head }]
 }
 
-/**
- * Drops tools that Anthropic runs when the request has other tools, because agents offer them to
- * every model.
- */
+/** Drops Anthropic's own tools where there are others: agents offer them to every model. */
 function translateTools({ tools, tool_choice: choice }: MessageParams): ToolDefinition[] {
   const offered = (tools ?? []) as Block[]
   const isOwn = ({ type }: Block) => type == null || (type as string) === 'custom'

@@ -1,9 +1,6 @@
-/**
- * The body of /v1/chat/completions. Checks only the members that the gateway reads; the vendor
- * checks the rest.
- */
+/** The body of /v1/chat/completions. Checks only what the gateway reads, the vendor the rest. */
 import { type Static, Type } from 'typebox'
-import { Nullable, OneOf } from '#platform/http/schema.ts'
+import { NamedObject, Omittable, OneOf } from '#platform/http/schema.ts'
 import { MODEL_NAME } from '../routing.ts'
 import type { ChatRequest } from '../vendors/chat-request.ts'
 import { withoutNulls } from '../vendors/json.ts'
@@ -12,7 +9,8 @@ export const ChatBody = Type.Object(
   {
     model: Type.String(MODEL_NAME),
     messages: Type.Array(
-      Type.Object(
+      NamedObject(
+        'ChatCompletionRequestMessage',
         {
           role: OneOf('system', 'developer', 'user', 'assistant', 'tool'),
           content: Type.Optional(
@@ -20,67 +18,59 @@ export const ChatBody = Type.Object(
               Type.String(),
               Type.Null(),
               Type.Array(
-                Type.Object(
-                  { type: Type.String() },
-                  { title: 'ContentPart', additionalProperties: true },
-                ),
+                NamedObject('ContentPart', { type: Type.String() }, { additionalProperties: true }),
               ),
             ]),
           ),
-          tool_calls: Type.Optional(
-            Nullable(
-              Type.Array(
-                Type.Object(
-                  {
-                    id: Type.String(),
-                    function: Type.Optional(
-                      Type.Object(
-                        { name: Type.String(), arguments: Type.String() },
-                        { title: 'ToolCallFunction', additionalProperties: true },
-                      ),
+          tool_calls: Omittable(
+            Type.Array(
+              NamedObject(
+                'RequestToolCall',
+                {
+                  id: Type.String(),
+                  function: Type.Optional(
+                    NamedObject(
+                      'ToolCallFunction',
+                      { name: Type.String(), arguments: Type.String() },
+                      { additionalProperties: true },
                     ),
-                  },
-                  { title: 'RequestToolCall', additionalProperties: true },
-                ),
+                  ),
+                },
+                { additionalProperties: true },
               ),
             ),
           ),
-          tool_call_id: Type.Optional(Nullable(Type.String())),
+          tool_call_id: Omittable(Type.String()),
         },
-        { title: 'ChatCompletionRequestMessage', additionalProperties: true },
+        { additionalProperties: true },
       ),
       { minItems: 1 },
     ),
-    temperature: Type.Optional(Nullable(Type.Number({ minimum: 0, maximum: 2 }))),
-    top_p: Type.Optional(Nullable(Type.Number({ minimum: 0, maximum: 1 }))),
-    max_tokens: Type.Optional(Nullable(Type.Integer({ minimum: 1 }))),
-    max_completion_tokens: Type.Optional(Nullable(Type.Integer({ minimum: 1 }))),
-    n: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 128 }))),
-    stream: Type.Optional(Nullable(Type.Boolean())),
-    include_reasoning: Type.Optional(Nullable(Type.Boolean())),
-    stream_options: Type.Optional(
-      Nullable(
-        Type.Object(
-          { include_usage: Type.Optional(Nullable(Type.Boolean())) },
-          { title: 'StreamOptions', additionalProperties: true },
-        ),
+    temperature: Omittable(Type.Number({ minimum: 0, maximum: 2 })),
+    top_p: Omittable(Type.Number({ minimum: 0, maximum: 1 })),
+    max_tokens: Omittable(Type.Integer({ minimum: 1 })),
+    max_completion_tokens: Omittable(Type.Integer({ minimum: 1 })),
+    n: Omittable(Type.Integer({ minimum: 1, maximum: 128 })),
+    stream: Omittable(Type.Boolean()),
+    include_reasoning: Omittable(Type.Boolean()),
+    stream_options: Omittable(
+      NamedObject(
+        'StreamOptions',
+        { include_usage: Omittable(Type.Boolean()) },
+        { additionalProperties: true },
       ),
     ),
-    tools: Type.Optional(
-      Nullable(
-        Type.Array(
-          Type.Object(
-            {
-              type: Type.String(),
-              function: Type.Optional(
-                Type.Object(
-                  { name: Type.String() },
-                  { title: 'ToolFunction', additionalProperties: true },
-                ),
-              ),
-            },
-            { title: 'Tool', additionalProperties: true },
-          ),
+    tools: Omittable(
+      Type.Array(
+        NamedObject(
+          'Tool',
+          {
+            type: Type.String(),
+            function: Type.Optional(
+              NamedObject('ToolFunction', { name: Type.String() }, { additionalProperties: true }),
+            ),
+          },
+          { additionalProperties: true },
         ),
       ),
     ),
@@ -88,10 +78,7 @@ export const ChatBody = Type.Object(
   { additionalProperties: true },
 )
 
-/**
- * Removes members that the gateway decides, and nulls, which OpenAI's clients send for omitted
- * members.
- */
+/** Removes the gateway's members, and nulls, which OpenAI's clients send for omitted ones. */
 export function toChatRequest({
   model,
   stream,

@@ -1,5 +1,4 @@
-// Replies in OpenAI's format. OpenAI's own answers pass through unchanged; other vendors' are
-// translated.
+// Replies in OpenAI's format. OpenAI's answers pass through unchanged; others are translated.
 import type { Completion, CompletionStream } from '../chat-call.ts'
 import { addCost } from '../priced.ts'
 import type { AnswerEncoder, StreamEncoder } from '../stream-encoder.ts'
@@ -57,10 +56,7 @@ function convertTextCalls(
   return { ...body, choices }
 }
 
-/**
- * Uses DeepSeek's member, which most clients read, and OpenRouter's, which clients send back
- * unchanged.
- */
+/** DeepSeek's member, which most clients read, and OpenRouter's, which they send back. */
 function buildReasoning(reasoningText: string, details: ReasoningDetail[] | null) {
   return {
     ...(reasoningText === '' ? {} : { reasoning_content: reasoningText }),

@@ -2,9 +2,7 @@ import type { ErrorDialect } from '#platform/http/openapi.ts'
 import { apiErrors, type ErrorShape, formatDetail } from '#platform/http/replies.ts'
 import type { Problem } from '#platform/problem.ts'
 
-/**
- * Errors in the shape that OpenAI's clients parse. They fail to handle a 422, so it becomes a 400.
- */
+/** OpenAI's error shape. Its clients fail to handle a 422, so it becomes a 400. */
 export const openAiErrors: ErrorShape = {
   ...apiErrors,
   status: ({ status }) => (status === 422 ? 400 : status),

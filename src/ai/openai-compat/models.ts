@@ -13,10 +13,7 @@ export function listModelViews(gateway: ModelsDeps, access: ModelAccess) {
   return views.filter((view) => names.get(view.id) === view)
 }
 
-/**
- * Finds a model by any name that a request may use: `vendor/model`, or with a date. Returns null if
- * it is not listed.
- */
+/** Finds a model by any name of a request, with vendor or date; null if it is not listed. */
 export function findModelView(gateway: ModelsDeps, access: ModelAccess, name: string) {
   const found = listModelViews(gateway, access).find(({ id }) => id === name)
   if (found !== undefined) return found

@@ -1,9 +1,9 @@
-/**
- * Accepts the other request shapes that editors such as Cursor send to chat completions: a
- * Responses body (`input`), tools without their inner `function`, and Anthropic's tools and content
- * blocks. Returns an ordinary chat completions body.
- */
+// Other request shapes that editors such as Cursor send to chat completions: a Responses body
+// (`input`), tools without their inner `function`, Anthropic's tools and content blocks. All become
+// an ordinary body.
+import { asObject } from '#platform/json.ts'
 import { invalid } from '#platform/problems.ts'
+import { wordSet } from '#platform/words.ts'
 import { translateMessage } from '../anthropic-messages/to-chat.ts'
 import type { ResponsesBody } from '../openai-responses/body.ts'
 import {
@@ -15,7 +15,7 @@ import {
 import { translate } from '../openai-responses/translation.ts'
 import type { ChatMessage, ToolCall } from '../vendors/chat-request.ts'
 import type { AnswerChunk, ToolDelta } from '../vendors/chunk.ts'
-import { asObject, parseObject } from '../vendors/json.ts'
+import { parseObject } from '../vendors/json.ts'
 import { VendorError } from '../vendors/vendor-error.ts'
 
 type Json = Record<string, unknown>
@@ -117,17 +117,10 @@ function readChoice(choice: Json): unknown {
   return isNamed ? { type: 'function', function: { name } } : choice
 }
 
-const ANTHROPIC_BLOCKS = new Set([
-  'tool_use',
-  'tool_result',
-  'thinking',
-  'redacted_thinking',
-  'image',
-  'document',
-  'search_result',
-  'server_tool_use',
-  'web_search_tool_result',
-])
+const ANTHROPIC_BLOCKS = wordSet(
+  'tool_use tool_result thinking redacted_thinking image document search_result',
+  'server_tool_use web_search_tool_result',
+)
 
 function readMessage(value: unknown, textTools: ReadonlySet<string>): unknown[] {
   const message = asObject(value)
@@ -182,10 +175,7 @@ export function showTextCalls<Call extends { function?: { name: string; argument
   })
 }
 
-/**
- * Does the same for a stream. The arguments of a text tool are complete JSON only at the end of the
- * answer, so they are held back until then.
- */
+/** Does the same for a stream, holding arguments until their JSON is complete at the end. */
 export class TextCallStream {
   readonly #textTools: ReadonlySet<string>
   readonly #held = new Map<number, string>()

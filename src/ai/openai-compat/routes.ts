@@ -1,11 +1,10 @@
-// OpenAI's API under /v1, for all vendors' models: OpenAI's clients connect with an API key and
-// another base address.
+// OpenAI's API under /v1 for all vendors' models: its clients need only a key and a base address.
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
-import { Named, Nullable, OneOf } from '#platform/http/schema.ts'
+import { Named, Omittable, OneOf } from '#platform/http/schema.ts'
 import { sendAnswer } from '../answer.ts'
 import {
   buildAnthropicModel,
@@ -144,10 +143,8 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
               Tokens,
               Type.Array(Tokens, { minItems: 1, maxItems: 2_048 }),
             ]),
-            encoding_format: Type.Optional(
-              Nullable(Named('EmbeddingEncoding', OneOf('float', 'base64'))),
-            ),
-            dimensions: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 4_096 }))),
+            encoding_format: Omittable(Named('EmbeddingEncoding', OneOf('float', 'base64'))),
+            dimensions: Omittable(Type.Integer({ minimum: 1, maximum: 4_096 })),
           },
           { additionalProperties: true },
         ),

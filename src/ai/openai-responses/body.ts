@@ -1,60 +1,46 @@
-// The body of /v1/responses. Checks only the members that the gateway reads; the vendor checks the
-// rest.
+// Checks only the members of /v1/responses that the gateway reads; the vendor checks the rest.
 import { type Static, Type } from 'typebox'
-import { Named, Nullable, OneOf } from '#platform/http/schema.ts'
+import { Named, Omittable, OneOf, OpenObject } from '#platform/http/schema.ts'
 import { invalid } from '#platform/problems.ts'
 import { aiProblem } from '../problems.ts'
 import { MODEL_NAME } from '../routing.ts'
 
 const Open = { additionalProperties: true }
 
-const Item = Type.Object(
-  { type: Type.Optional(Type.String()), role: Type.Optional(Type.String()) },
-  { title: 'ResponseInputItem', ...Open },
-)
+const Item = OpenObject('ResponseInputItem', {
+  type: Type.Optional(Type.String()),
+  role: Type.Optional(Type.String()),
+})
 
 export const ResponsesBody = Type.Object(
   {
     model: Type.String(MODEL_NAME),
     input: Type.Optional(Type.Union([Type.String(), Type.Array(Item)])),
-    instructions: Type.Optional(Nullable(Type.String())),
-    tools: Type.Optional(
-      Nullable(
-        Type.Array(Type.Object({ type: Type.String() }, { title: 'ResponseTool', ...Open })),
-      ),
-    ),
-    parallel_tool_calls: Type.Optional(Nullable(Type.Boolean())),
-    max_output_tokens: Type.Optional(Nullable(Type.Integer({ minimum: 1 }))),
-    max_tool_calls: Type.Optional(
-      Nullable(
-        Type.Integer({
-          minimum: 1,
-          description: 'Limits the calls of tools that OpenAI runs. Default with a budget: 10.',
-        }),
-      ),
+    instructions: Omittable(Type.String()),
+    tools: Omittable(Type.Array(OpenObject('ResponseTool', { type: Type.String() }))),
+    parallel_tool_calls: Omittable(Type.Boolean()),
+    max_output_tokens: Omittable(Type.Integer({ minimum: 1 })),
+    max_tool_calls: Omittable(
+      Type.Integer({
+        minimum: 1,
+        description: 'Limits the calls of tools that OpenAI runs. Default with a budget: 10.',
+      }),
     ),
     // Only OpenAI's models truncate the conversation.
-    truncation: Type.Optional(Nullable(OneOf('auto', 'disabled'))),
-    temperature: Type.Optional(Nullable(Type.Number({ minimum: 0, maximum: 2 }))),
-    top_p: Type.Optional(Nullable(Type.Number({ minimum: 0, maximum: 1 }))),
-    reasoning: Type.Optional(
-      Nullable(
-        Type.Object(
-          {
-            effort: Type.Optional(Nullable(Type.String())),
-            summary: Type.Optional(Nullable(Type.String())),
-          },
-          { title: 'ResponseReasoning', ...Open },
-        ),
-      ),
+    truncation: Omittable(OneOf('auto', 'disabled')),
+    temperature: Omittable(Type.Number({ minimum: 0, maximum: 2 })),
+    top_p: Omittable(Type.Number({ minimum: 0, maximum: 1 })),
+    reasoning: Omittable(
+      OpenObject('ResponseReasoning', {
+        effort: Omittable(Type.String()),
+        summary: Omittable(Type.String()),
+      }),
     ),
-    text: Type.Optional(Nullable(Named('ResponseText', Type.Object({}, Open)))),
-    prompt: Type.Optional(Nullable(Named('ResponsePrompt', Type.Object({}, Open)))),
-    stream: Type.Optional(Nullable(Type.Boolean())),
-    store: Type.Optional(
-      Nullable(Type.Boolean({ description: 'Accepted, but nothing is stored.' })),
-    ),
-    background: Type.Optional(Nullable(Type.Boolean())),
+    text: Omittable(Named('ResponseText', Type.Object({}, Open))),
+    prompt: Omittable(Named('ResponsePrompt', Type.Object({}, Open))),
+    stream: Omittable(Type.Boolean()),
+    store: Omittable(Type.Boolean({ description: 'Accepted, but nothing is stored.' })),
+    background: Omittable(Type.Boolean()),
   },
   Open,
 )
@@ -92,10 +78,7 @@ export function requireStateless(body: ResponsesBody): void {
     )
 }
 
-/**
- * Returns true for a reference to reasoning stored at OpenAI. Clients that rely on `store` send
- * such references beside complete items, so they are dropped instead of rejected.
- */
+/** Clients that rely on `store` send such references beside complete items, so they are dropped. */
 export function isReasoningReference({ type, id }: Record<string, unknown>): boolean {
   return type === 'item_reference' && typeof id === 'string' && id.startsWith('rs_')
 }

@@ -118,10 +118,7 @@ function readResponsesRequest(body: ResponsesBody) {
   }
 }
 
-/**
- * Returns true for reasoning of other vendors' models, and for references to reasoning: OpenAI
- * rejects both.
- */
+/** Reasoning of other vendors, or a reference to reasoning: OpenAI rejects both. */
 function isForeign(item: Record<string, unknown>): boolean {
   return (
     (item.type === 'reasoning' && isWrapped(item.encrypted_content)) || isReasoningReference(item)

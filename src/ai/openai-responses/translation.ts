@@ -1,10 +1,11 @@
-// Translates a response's request into a chat request, for vendors that do not support OpenAI's
-// responses.
+// Translates a response's request into a chat request, for vendors without OpenAI's responses.
 // Consecutive reasoning, texts and calls of the assistant become one message. Items without an
 // equivalent are rejected.
+import { asObject } from '#platform/json.ts'
+import { listWords, wordSet } from '#platform/words.ts'
 import { unwrapReasoning } from '../reasoning-envelope.ts'
 import type { ChatMessage, ChatRequest, ContentPart, ToolCall } from '../vendors/chat-request.ts'
-import { asObject, withoutNulls } from '../vendors/json.ts'
+import { withoutNulls } from '../vendors/json.ts'
 import { createUnsupportedError, simplifyText } from '../vendors/parts.ts'
 import { createRefusal } from '../vendors/vendor-error.ts'
 import type { ResponsesBody } from './body.ts'
@@ -15,50 +16,25 @@ type Json = Record<string, unknown>
 export type Translation = { request: ChatRequest; tools: Tools }
 
 /** Members with the same name in chat completions. */
-const SHARED = [
-  'metadata',
-  'user',
-  'safety_identifier',
-  'prompt_cache_key',
-  'prompt_cache_retention',
-  'prompt_cache_options',
-  'service_tier',
-] as const
+const SHARED = listWords(
+  'metadata user safety_identifier service_tier',
+  'prompt_cache_key prompt_cache_retention prompt_cache_options',
+)
 
-/**
- * Items whose content other vendors' models do not need: the answer repeats their results as text.
- */
-const SKIPPED = new Set([
-  'web_search_call',
-  'file_search_call',
-  'code_interpreter_call',
-  'tool_search_call',
-  'tool_search_output',
-  'mcp_list_tools',
-  'mcp_approval_request',
-  'mcp_approval_response',
+/** Other vendors' models need none of these: the answer repeats their results as text. */
+const SKIPPED = wordSet(
+  'web_search_call file_search_call code_interpreter_call tool_search_call tool_search_output',
+  'mcp_list_tools mcp_approval_request mcp_approval_response',
   // References to reasoning only; requireStateless rejects all others.
   'item_reference',
-])
+)
 
-/**
- * Calls of tools that OpenAI defines and the client runs. They become calls of a function with that
- * name.
- */
-const CLIENT_CALLS = new Set([
-  'shell_call',
-  'local_shell_call',
-  'apply_patch_call',
-  'computer_call',
-  'program',
-])
-const CLIENT_OUTPUTS = new Set([
-  'shell_call_output',
-  'local_shell_call_output',
-  'apply_patch_call_output',
-  'computer_call_output',
+/** Calls of OpenAI's tools that the client runs; they become functions of that name. */
+const CLIENT_CALLS = wordSet('shell_call local_shell_call apply_patch_call computer_call program')
+const CLIENT_OUTPUTS = wordSet(
+  'shell_call_output local_shell_call_output apply_patch_call_output computer_call_output',
   'program_output',
-])
+)
 
 /** @throws VendorError for features that only OpenAI supports */
 export function translate(body: ResponsesBody): Translation {

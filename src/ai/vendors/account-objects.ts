@@ -1,8 +1,8 @@
 // Finds ids of objects in the operator's account with a vendor: files, stored prompts, vector
-// stores, containers, and servers that the vendor calls.
-// They are rejected unless ALLOW has vendor_objects.
-// The trap: tool schemas and call inputs belong to the client and may use the same names.
-import { asObject } from './json.ts'
+// stores, containers, and servers that the vendor calls. They are rejected unless ALLOW has
+// vendor_objects. The trap: tool schemas and call inputs are the client's and may use these names.
+import { asObject } from '#platform/json.ts'
+import { wordSet } from '#platform/words.ts'
 import type { NativeApi } from './vendor.ts'
 import { createRefusal, type VendorError } from './vendor-error.ts'
 
@@ -21,25 +21,13 @@ export function requireNoAccountObjects(api: NativeApi, body: Json): void {
   for (const name of ['tools', 'input', 'messages', 'system']) requireNoIds(body[name])
 }
 
-const IDS = new Set([
-  'file_id',
-  'file_ids',
-  'vector_store_ids',
-  'container_id',
-  'skill_id',
-  'connector_id',
-  'tunnel_id',
-])
+const IDS = wordSet(
+  'file_id file_ids vector_store_ids container_id skill_id connector_id tunnel_id',
+)
 /** The client's own data, and sources that an earlier answer cites. */
-const OPAQUE = new Set([
-  'parameters',
-  'input_schema',
-  'input_examples',
-  'arguments',
-  'annotations',
-  'citations',
-  'results',
-])
+const OPAQUE = wordSet(
+  'parameters input_schema input_examples arguments annotations citations results',
+)
 
 /** @throws VendorError 400 that names the member */
 export function requireNoIds(value: unknown): void {

@@ -1,7 +1,7 @@
-// Reads Anthropic's answers, whole or as events. The trap: an answer is whole only after
-// `message_stop`; unknown events are skipped.
+// Reads Anthropic's answers, whole or as events. An answer is whole only after `message_stop`.
 // https://platform.claude.com/docs/en/build-with-claude/streaming
 
+import { asObject } from '#platform/json.ts'
 import {
   type AnswerChunk,
   createFinishChunk,
@@ -10,8 +10,8 @@ import {
   createToolChunk,
   type FinishReason,
 } from './chunk.ts'
-import { asObject, count, isPlain, parseEvent } from './json.ts'
-import { createDetailHeads, type ReasoningDetail } from './reasoning.ts'
+import { count, isPlain, parseEvent } from './json.ts'
+import { createBlockSeparator, createDetailHeads, type ReasoningDetail } from './reasoning.ts'
 import type { Answer, EventReader, ReaderState, Usage } from './vendor.ts'
 import { createReportedFailure, VendorError } from './vendor-error.ts'
 
@@ -66,17 +66,7 @@ export function createReader(): EventReader {
   /** Blocks are numbered over text, reasoning and tools; OpenAI numbers only the tools. */
   const toolIndexes = new Map<unknown, number>()
   const createHead = createDetailHeads(ANTHROPIC_FORMAT)
-  let hasReasoning = false
-  let reasoningIndex = -1
-
-  /** Inserts an empty line between reasoning blocks, for clients that read one text. */
-  const separateBlocks = (text: string, index: number): string => {
-    if (text === '') return text
-    const separator = hasReasoning && index !== reasoningIndex ? '\n\n' : ''
-    hasReasoning = true
-    reasoningIndex = index
-    return separator + text
-  }
+  const separateBlocks = createBlockSeparator()
 
   const readBlockStart = (event: Record<string, unknown>, at: number): AnswerChunk | null => {
     const block = asObject(event.content_block)
@@ -185,10 +175,7 @@ const [BLANK, ZERO, NINE, BRACE] = [32, 48, 57, 125]
 const DELTA = '{"type":"content_block_delta","index":'
 const TEXT = ',"delta":{"type":"text_delta","text":"'
 
-/**
- * Reads the text of an event in Anthropic's usual form without parsing it, which covers most
- * events; null for any other.
- */
+/** Reads the text of the most frequent event without parsing it; null for any other. */
 export function readPlainText(data: string): string | null {
   if (data.slice(0, DELTA.length) !== DELTA) return null
   const index = data.charCodeAt(DELTA.length)
@@ -216,10 +203,7 @@ function readFinishReason(reason: unknown): FinishReason {
   return 'stop'
 }
 
-/**
- * `input_tokens` excludes the tokens that the cache read or wrote. In a stream, the prompt is
- * reported first and the completion last.
- */
+/** `input_tokens` excludes the cache's. A stream reports the prompt first, the completion last. */
 function parseUsage(usage: Record<string, unknown> | null, before: Usage | null): Usage | null {
   if (usage === null) return before
   const details = asObject(usage.output_tokens_details)
@@ -250,9 +234,7 @@ function sumUsageByModel(iterations: Record<string, unknown>[]): Usage {
   return { ...addUp(iterations.map((one) => readCounts(one))), byModel }
 }
 
-/**
- * `hourBefore`: only the first event of a stream reports the tokens that are cached for an hour.
- */
+/** `hourBefore`: only a stream's first event reports the tokens cached for an hour. */
 function readCounts(usage: Record<string, unknown>, hourBefore = 0): Usage {
   const cached = count(usage.cache_read_input_tokens)
   const cacheWrites = count(usage.cache_creation_input_tokens)

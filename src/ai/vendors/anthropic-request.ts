@@ -1,9 +1,9 @@
 // Builds the body of Anthropic's messages from a chat request: a separate system text, alternating
-// roles, content in blocks.
-// The trap: Anthropic rejects empty, misplaced or unsigned content, so content that a client
-// damaged is repaired or dropped.
+// roles, content in blocks. The trap: Anthropic rejects empty, misplaced or unsigned content, so
+// content that a client damaged is repaired or dropped.
 
 import type { AnthropicQuirks } from '#models/catalogue.ts'
+import { asObject } from '#platform/json.ts'
 import { ANTHROPIC_FORMAT, type Block } from './anthropic-reply.ts'
 import {
   type CacheControl,
@@ -17,7 +17,7 @@ import {
   type ToolDefinition,
 } from './chat-request.ts'
 import { toClaudeSchema } from './claude-schema.ts'
-import { asObject, parseObject } from './json.ts'
+import { parseObject } from './json.ts'
 import { createUnsupportedError, readPart } from './parts.ts'
 import { interleave, readDetails } from './reasoning.ts'
 import { createToolIds, type ToolIds } from './tool-ids.ts'
@@ -74,10 +74,7 @@ export function buildMessagesBody(
   return body
 }
 
-/**
- * OpenAI's temperature ends at 2, Anthropic's at 1. Anthropic rejects temperature and `top_p`
- * together.
- */
+/** Anthropic's temperature ends at 1; together with `top_p` it is rejected. */
 function addSampling(body: Record<string, unknown>, request: ChatRequest): void {
   if (request.temperature != null) body.temperature = Math.min(request.temperature, 1)
   else if (request.top_p != null) body.top_p = request.top_p
@@ -203,10 +200,7 @@ function markLast(blocks: Block[], message: ChatMessage): Block[] {
     : [...blocks.slice(0, -1), { ...last, cache_control: mark }]
 }
 
-/**
- * Joins all system messages, since Anthropic has one field for them. Describes JSON mode in words,
- * as Anthropic advises.
- */
+/** Joins system messages into Anthropic's one field. JSON mode is in words, as it advises. */
 function buildSystem(request: ChatRequest, more: (string | null)[]): string | Block[] {
   const blocks: Block[] = []
   for (const message of request.messages) {
@@ -323,9 +317,7 @@ function buildBlock(part: ContentPart): Block {
   throw createUnsupportedError(`Content of type '${mediaType}'`)
 }
 
-/**
- * Sends signed reasoning back unchanged; Anthropic would reject reasoning without its signature.
- */
+/** Sends only signed reasoning back; Anthropic would reject any other. */
 function buildReasoningBlocks(message: ChatMessage): { index: number; item: Block }[] {
   const reasoningBlocks: { index: number; item: Block }[] = []
   for (const detail of readDetails(message.reasoning_details, ANTHROPIC_FORMAT)) {
@@ -345,10 +337,7 @@ function parseArguments(call: ToolCall): unknown {
   return parseObject(call.function.arguments) ?? {}
 }
 
-/**
- * Defines the tools that the conversation has called. Anthropic rejects calls without a definition,
- * as when an agent summarizes; `none` prevents new calls.
- */
+/** Defines called tools, which Anthropic requires, also where an agent only summarizes. */
 function findCalledTools(messages: ChatMessage[]): Block[] {
   const names = new Set(
     messages.flatMap(({ tool_calls }) => (tool_calls ?? []).map((call) => call.function.name)),

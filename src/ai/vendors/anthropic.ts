@@ -1,21 +1,18 @@
-// Anthropic's messages: a separate system text, alternating roles, content in blocks, and named
-// events.
+// Anthropic's messages: a separate system text, alternating roles, content in blocks, named events.
 // The trap: an unlisted model's quirks must be guessed from its name.
 
 import type { AnthropicQuirks } from '#models/catalogue.ts'
+import { asObject } from '#platform/json.ts'
+import { wordSet } from '#platform/words.ts'
 import { createReader, readAnswer } from './anthropic-reply.ts'
 import { buildMessagesBody, type Traits } from './anthropic-request.ts'
-import { asObject } from './json.ts'
 import { findLeftOut } from './left-out.ts'
 import { createNative } from './native.ts'
 import { nativeMessages } from './native-messages.ts'
 import { findAbilities, memoize, mergeQuirks, type Vendor, type VendorOptions } from './vendor.ts'
 
 const API_VERSION = '2023-06-01'
-/**
- * Makes Anthropic drop reasoning that no longer fits its conversation, instead of rejecting it;
- * clients shorten their history.
- */
+/** Drops reasoning that no longer fits a shortened history, instead of rejecting it. */
 const BINDING_BETA = 'thinking-binding-controls-2026-08-01'
 export function createAnthropic(apiKey: string, options: VendorOptions = {}): Vendor {
   const headers = {
@@ -63,13 +60,7 @@ export function createAnthropic(apiKey: string, options: VendorOptions = {}): Ve
   }
 }
 
-const TRANSLATED: ReadonlySet<string> = new Set([
-  'stop',
-  'tools',
-  'tool_choice',
-  'response_format',
-  'verbosity',
-])
+const TRANSLATED = wordSet('stop tools tool_choice response_format verbosity')
 
 function isTranslated(name: string, body: Record<string, unknown>): boolean {
   if (name === 'reasoning_effort') {

@@ -26,9 +26,7 @@ export type ToolCall = {
   id: string
   type: 'function'
   function: { name: string; arguments: string }
-  /**
-   * Members that a vendor expects back with the call, where its own OpenAI-compatible API has them.
-   */
+  /** Members that a vendor's own OpenAI-compatible API expects back with the call. */
   extra_content?: { google?: { thought_signature?: string } }
 }
 
@@ -62,18 +60,13 @@ export type ToolDefinition = {
 export type Wishes = {
   /** Return the reasoning, where the model makes it visible. */
   reasoning?: boolean
-  /**
-   * The caller controls the effort: no effort is chosen for it, however short its answer may be.
-   */
+  /** The caller controls the effort: none is chosen, however short its answer may be. */
   keepsEffort?: boolean
   /** Identifies the end user to OpenAI. */
   safetyIdentifier?: string
 }
 
-/**
- * A chat request like OpenAI's /v1/chat/completions, without `model` and `stream`, which the
- * gateway decides.
- */
+/** OpenAI's /v1/chat/completions without `model` and `stream`, which the gateway decides. */
 export type ChatRequest = {
   messages: ChatMessage[]
   temperature?: number | null
@@ -97,11 +90,7 @@ export type ChatRequest = {
   [other: string]: unknown
 }
 
-/**
- * Describes OpenAI's `verbosity` in words, for models without such a member; null leaves the length
- * to the model.
- * @throws VendorError
- */
+/** Says `verbosity` in words for models without it; null: the model decides. @throws VendorError */
 export function describeLength({ verbosity = null }: ChatRequest): string | null {
   if (verbosity === null || verbosity === 'medium') return null
   if (verbosity === 'low') return 'Answer briefly.'

@@ -1,5 +1,4 @@
-// One event of a vendor's stream. All chunks have the same members, so that V8 uses one hidden
-// class.
+// One event of a vendor's stream. All have the same members, so that V8 uses one hidden class.
 import type { ToolCall } from './chat-request.ts'
 import type { ReasoningDetail } from './reasoning.ts'
 
@@ -22,10 +21,7 @@ export type AnswerChunk = {
   details: ReasoningDetail[] | null
   tools: ToolDelta[] | null
   finish: FinishReason | null
-  /**
-   * The event's JSON when the vendor uses the client's format; for passed streams, the lines of one
-   * or more events.
-   */
+  /** The event's JSON in the client's format; for passed streams, the lines of events. */
   event: string | null
 }
 

@@ -1,25 +1,14 @@
-// JSON schemas for Claude's structured outputs: a subset of JSON Schema, in which unknown keywords
-// are errors.
-// Unsupported keywords move into the description, which the model reads, as in Anthropic's SDKs.
+// JSON schemas for Claude's structured outputs, where unknown keywords are errors. They move into
+// the description, which the model reads, as in Anthropic's SDKs.
 // https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations
-import { asObject } from './json.ts'
+import { asObject } from '#platform/json.ts'
+import { wordSet } from '#platform/words.ts'
 import { createRefusal } from './vendor-error.ts'
 
 type Schema = Record<string, unknown>
 
 const DEPTH_MAX = 100
-const FORMATS = new Set([
-  'date-time',
-  'time',
-  'date',
-  'duration',
-  'email',
-  'hostname',
-  'uri',
-  'ipv4',
-  'ipv6',
-  'uuid',
-])
+const FORMATS = wordSet('date-time time date duration email hostname uri ipv4 ipv6 uuid')
 /** Dropped because they constrain nothing; the description is added last. */
 const NAMES_ONLY = new Set(['$schema', '$id', '$comment', 'description'])
 

@@ -1,5 +1,5 @@
-// Splits a vendor's bytes into server-sent events, wherever the network splits them.
-// Decodes only up to the last line end of a chunk, so that a character is never decoded in halves.
+// Splits a vendor's bytes into server-sent events, and decodes only whole lines, so that a
+// character is never decoded in halves.
 // https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
 
 const [LF, CR, SPACE] = [10, 13, 32]
@@ -7,10 +7,7 @@ const [LF, CR, SPACE] = [10, 13, 32]
 const EVENT_BYTES_MAX = 32 * 1024 * 1024
 
 export type EventSplitter = {
-  /**
-   * Calls `onData` with the data of each event that `chunk` completes.
-   * @throws RangeError on an endless line
-   */
+  /** Passes each completed event's data to `onData`. @throws RangeError on an endless line */
   push(chunk: Buffer): void
 }
 

@@ -1,18 +1,16 @@
-// Features of a request that a vendor bills separately from the list price of tokens: tiers and
-// regions that multiply the price, and tools that the vendor runs.
-// Features without a known price and unknown types of tools are rejected, so that no bill exceeds
-// the ledger.
+// Features of a request that a vendor bills besides the list price of tokens: tiers and regions
+// that multiply the price, and tools that the vendor runs. Features without a known price and
+// unknown types of tools are rejected, so that no bill exceeds the ledger.
+
 import type { Rates } from '#models/catalogue.ts'
-import { asObject } from './json.ts'
+import { asObject } from '#platform/json.ts'
+import { listWords } from '#platform/words.ts'
 import type { NativeApi } from './vendor.ts'
 import { createRefusal } from './vendor-error.ts'
 
 type Json = Record<string, unknown>
 
-/**
- * Members that may change the price of tokens, with their values that do not. The owner of the
- * account is responsible for its own settings.
- */
+/** Values that keep the list price. An account's own settings are its owner's responsibility. */
 const AT_LIST_PRICE: Record<NativeApi, Readonly<Record<string, readonly unknown[]>>> = {
   responses: {
     service_tier: ['auto', 'default', 'standard', 'on_demand'],
@@ -27,10 +25,7 @@ const AT_LIST_PRICE: Record<NativeApi, Readonly<Record<string, readonly unknown[
 
 const NOTHING: readonly string[] = []
 
-/**
- * Returns the members that change the price, by the names in `Rates`. Chat completions use the
- * names of responses.
- */
+/** Returns members that change the price, as in `Rates`; chat uses the names of responses. */
 export function findSwitches(api: NativeApi, body: Json): readonly string[] {
   let found: string[] | null = null
   const members = AT_LIST_PRICE[api]
@@ -62,20 +57,14 @@ export function requireRates(api: NativeApi, body: Json, rates: Rates): void {
   }
 }
 
-/**
- * Returns true when Anthropic may compact the conversation first, which requires an extra reading
- * of it.
- */
+/** Anthropic may compact the conversation first, which requires an extra reading of it. */
 export function requestsCompaction(api: NativeApi, body: Json): boolean {
   const edits = asObject(body.context_management)?.edits
   if (api !== 'messages' || !Array.isArray(edits)) return false
   return edits.some((edit) => String(asObject(edit)?.type).startsWith('compact'))
 }
 
-/**
- * The price of one call of a vendor's tool, in US dollars, and the approximate tokens of its
- * results.
- */
+/** US dollars per call of a vendor's tool, and the approximate tokens of its results. */
 type Charge = { usd: number; tokens: number }
 
 /** Ten dollars per thousand searches, at OpenAI and at Anthropic. */
@@ -87,38 +76,24 @@ export const FILE_SEARCH: Charge = { usd: 0.002_5, tokens: 16_000 }
 const TOOLS: Record<NativeApi, ReadonlyMap<string, Charge | null>> = {
   responses: new Map([
     ...listFree(
-      'function',
-      'custom',
-      'namespace',
-      'tool_search',
-      'mcp',
-      'local_shell',
-      'shell',
-      'apply_patch',
+      'function custom namespace tool_search mcp local_shell shell apply_patch',
+      'computer computer_use computer_use_preview',
     ),
-    ...listFree('computer', 'computer_use', 'computer_use_preview'),
     ['web_search', WEB_SEARCH],
     ['web_search_preview', WEB_SEARCH],
     ['file_search', FILE_SEARCH],
   ]),
   messages: new Map([
     ...listFree(
-      'custom',
-      'bash',
-      'text_editor',
-      'computer',
-      'memory',
-      'mcp_toolset',
-      'web_fetch',
-      'code_execution',
+      'custom bash text_editor computer memory mcp_toolset web_fetch code_execution',
+      'tool_search_tool_regex tool_search_tool_bm',
     ),
-    ...listFree('tool_search_tool_regex', 'tool_search_tool_bm'),
     ['web_search', WEB_SEARCH],
   ]),
 }
 
 function listFree(...types: string[]): [string, null][] {
-  return types.map((type) => [type, null])
+  return listWords(...types).map((type) => [type, null])
 }
 
 /** With search or fetch tools since this version, Anthropic does not charge for code execution. */
@@ -218,9 +193,7 @@ function capSearches(requested: unknown, most: number): number {
   )
 }
 
-/**
- * Returns all tools that a body offers: OpenAI's also appear in namespaces and in the conversation.
- */
+/** OpenAI's tools also appear in namespaces and in the conversation. */
 function readTools(api: NativeApi, { tools, input }: Json): Json[] {
   const own = Array.isArray(tools) ? (tools as Json[]) : []
   if (api === 'messages') return own
@@ -243,10 +216,7 @@ function readType(api: NativeApi, { type }: Json): string | null {
   return typeof type === 'string' ? type : JSON.stringify(type ?? null)
 }
 
-/**
- * Removes the version from a tool's type: `web_search_20260209`, `web_search_2025_08_26`; also the
- * number of `bm25`.
- */
+/** `web_search_20260209`, `web_search_2025_08_26` → `web_search`; also `bm25` → `bm`. */
 function removeVersion(type: string): string {
   let end = type.length
   while (end > 0 && isVersionCode(type.charCodeAt(end - 1))) end--

@@ -1,7 +1,6 @@
-// Turns every failure of a vendor or the network into a VendorError.
-// The trap: `explanation` contains the vendor's own words only when the request was at fault; words
-// about our key or account are for the operator.
-import { asObject } from './json.ts'
+// Turns every failure of a vendor or the network into a VendorError. The trap: `explanation` has
+// the vendor's own words only when the request was at fault; those on our account are logged.
+import { asObject } from '#platform/json.ts'
 import type { ReplyHeaders, Vendor } from './vendor.ts'
 import {
   CONTEXT_EXCEEDED,
@@ -44,10 +43,7 @@ export function createReplyFailure(
   )
 }
 
-/**
- * Reads a vendor's error message: Gemini may wrap it in a list, some servers send plain text, and
- * Mistral and vLLM send no `error` object.
- */
+/** Gemini may wrap it in a list, some send plain text, Mistral and vLLM have no `error`. */
 function readMessage(body: unknown): string | null {
   const outer = asObject(Array.isArray(body) ? body[0] : body)
   const { error } = outer ?? {}
@@ -55,9 +51,7 @@ function readMessage(body: unknown): string | null {
   return readWords(vendorMessage) ?? readWords(outer?.message) ?? readWords(outer?.detail)
 }
 
-/**
- * Reads a text, or a list of wrong members: `[{loc: ['body', 'store'], msg: 'Extra inputs …'}]`.
- */
+/** Reads a text, or wrong members: `[{loc: ['body', 'store'], msg: 'Extra inputs …'}]`. */
 function readWords(value: unknown): string | null {
   if (typeof value === 'string') return value === '' ? null : value
   const list = Array.isArray(value) ? value : asObject(value)?.detail
@@ -70,10 +64,7 @@ function readWords(value: unknown): string | null {
   return words.length === 0 ? null : words.join('; ')
 }
 
-/**
- * Reads OpenAI's error code, which its clients act on; other vendors' codes only where they mean
- * the same.
- */
+/** Reads OpenAI's code, on which clients act; others' only where they mean the same. */
 function readCode(
   { dialect }: Vendor,
   body: unknown,

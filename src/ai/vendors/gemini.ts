@@ -1,9 +1,10 @@
 // Gemini's generateContent: turns of `user` and `model`, parts instead of text, tools without ids.
-// The trap: there is no `[DONE]`. An answer is complete when a candidate has a `finishReason`, and
-// the usage of the last event counts.
+// The trap: no `[DONE]`. A `finishReason` completes an answer, and the last event's usage counts.
 // https://ai.google.dev/api/generate-content
 
 import type { GeminiQuirks } from '#models/catalogue.ts'
+import { asObject } from '#platform/json.ts'
+import { wordSet } from '#platform/words.ts'
 import { requirePublicFiles } from './account-objects.ts'
 import {
   type ChatMessage,
@@ -14,7 +15,7 @@ import {
   type ToolCall,
 } from './chat-request.ts'
 import { type AnswerChunk, createFinishChunk, createTextChunk, type FinishReason } from './chunk.ts'
-import { asObject, count, parseEvent, parseObject } from './json.ts'
+import { count, parseEvent, parseObject } from './json.ts'
 import { findLeftOut } from './left-out.ts'
 import { newId } from './new-id.ts'
 import { type Part as ContentRead, createUnsupportedError, readPart } from './parts.ts'
@@ -110,8 +111,7 @@ function findFamilyQuirks(model: string): GeminiQuirks {
   return {
     temperature: 'taken',
     signsReasoning: isSince3,
-    // The lite models of 2.5 reason only with a budget, and then reject requests for visible
-    // reasoning.
+    // The lite models of 2.5 reason only with a budget, and only then accept `include_thoughts`.
     returnsReasoning: isSince3 || /^gemini-2\.5-(pro|flash)(?!-lite)/.test(model),
   }
 }
@@ -207,17 +207,10 @@ const SAMPLING = [
   ['frequency_penalty', 'frequencyPenalty'],
 ] as const
 
-const TRANSLATED: ReadonlySet<string> = new Set([
-  'stop',
-  'seed',
-  'tools',
-  'tool_choice',
-  'response_format',
-  'verbosity',
-  'temperature',
-  'top_p',
+const TRANSLATED = wordSet(
+  'stop seed tools tool_choice response_format verbosity temperature top_p',
   ...SAMPLING.map(([name]) => name),
-])
+)
 
 function isTranslated(name: string, body: Record<string, unknown>): boolean {
   if (name !== 'reasoning_effort') return TRANSLATED.has(name)
@@ -282,10 +275,7 @@ function readSystemText(content: ChatMessage['content']): string {
     .join('')
 }
 
-/**
- * Joins consecutive messages of one role into one turn. Tool results refer to calls by name and
- * position, not by id.
- */
+/** Joins consecutive messages of a role. Results refer to calls by name and position. */
 function buildTurns(messages: ChatMessage[], isSigned: boolean): Turn[] {
   const turns: Turn[] = []
   const toolNames = new Map<string, string>()
@@ -304,10 +294,7 @@ function buildTurns(messages: ChatMessage[], isSigned: boolean): Turn[] {
   return turns
 }
 
-/**
- * Two calls of one tool differ only in their position: the results follow in the order of the
- * calls.
- */
+/** Calls of one tool differ only in their position, so results follow the calls' order. */
 function orderToolResults(messages: ChatMessage[]): ChatMessage[] {
   const ordered: ChatMessage[] = []
   let places = new Map<string, number>()
@@ -396,10 +383,7 @@ function buildPart(read: ContentRead): Part {
     : { inlineData: { mimeType: source.mediaType, data: source.data } }
 }
 
-/**
- * Builds a tool result: its text as JSON, its media inside it where the model supports that,
- * otherwise after it.
- */
+/** Text as JSON; media inside the result where the model supports that, otherwise after it. */
 function buildResultParts(
   message: ChatMessage,
   toolNames: Map<string, string>,
@@ -529,16 +513,11 @@ function readVisibleText(part: Part): string {
   return typeof part.text === 'string' && part.thought !== true ? part.text : ''
 }
 
-/**
- * Parts of a stream have no index: one index for all reasoning, another for the text's signature.
- */
+/** Parts of a stream have no index: one for all reasoning, another for the text's signature. */
 const REASONING_INDEX = 0
 const SIGNATURE_INDEX = 1
 
-/**
- * Builds a reasoning detail, or a detail with the signature of a text; tool calls carry their own
- * signature.
- */
+/** Also for a text's signature; tool calls carry their own. */
 function toReasoningDetail(
   part: Part,
   head: Pick<ReasoningDetail, 'format' | 'index'>,

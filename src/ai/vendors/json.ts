@@ -1,14 +1,7 @@
 // Reads JSON from vendors, whose shape is not trusted.
 import { parseExactly } from '#platform/exact-json.ts'
-import { checkJsonSize } from '#platform/json.ts'
+import { asObject, checkJsonSize } from '#platform/json.ts'
 import { VendorError } from './vendor-error.ts'
-
-/** Returns a JSON value as an object; null for anything else. */
-export function asObject(value: unknown): Record<string, unknown> | null {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : null
-}
 
 /** Omits null members: some APIs reject them. */
 export function withoutNulls(from: Record<string, unknown>): Record<string, unknown> {
@@ -17,10 +10,7 @@ export function withoutNulls(from: Record<string, unknown>): Record<string, unkn
   return Object.fromEntries(Object.entries(from).filter(([, value]) => value != null))
 }
 
-/**
- * Parses a text that contains an object, such as a tool's input; null for other texts and for too
- * much nesting.
- */
+/** Parses a text that is an object, as a tool's input; null for others and deep nesting. */
 export function parseObject(text: string): Record<string, unknown> | null {
   try {
     checkJsonSize(text)
@@ -42,10 +32,7 @@ export function parseEvent(data: string): Record<string, unknown> {
   return event
 }
 
-/**
- * Reads a vendor's token count. A number over a billion is a mistake and would overflow a column of
- * sums.
- */
+/** Reads a token count. Over a billion is a mistake and would overflow a column of sums. */
 export function count(value: unknown): number {
   return typeof value === 'number' && value > 0 ? Math.round(Math.min(value, TOKENS_MAX)) : 0
 }

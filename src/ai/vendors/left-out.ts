@@ -1,28 +1,14 @@
-// Finds the members of a chat request that did not reach a vendor. A header of the reply names
-// them, so that nothing is dropped silently.
-// Members that only the gateway reads, and hints that change no answer, are not named.
+// Finds the members of a chat request that did not reach a vendor; a header of the reply names
+// them. Members that only the gateway reads, and hints that change no answer, are not named.
+import { wordSet } from '#platform/words.ts'
 import type { ChatRequest } from './chat-request.ts'
 
 /** Members that the gateway reads, or that have no effect on an answer. */
-const UNREPORTED: ReadonlySet<string> = new Set([
-  'messages',
-  'wishes',
-  'max_tokens',
-  'max_completion_tokens',
-  'stream_options',
-  'include_reasoning',
-  'cache_control',
-  'metadata',
-  'user',
-  'safety_identifier',
-  'store',
-  'prompt_cache_key',
-  'prompt_cache_retention',
-  'prompt_cache_options',
-  'parallel_tool_calls',
-  'extra_body',
-  'reasoning',
-])
+const UNREPORTED = wordSet(
+  'messages wishes max_tokens max_completion_tokens stream_options include_reasoning',
+  'cache_control metadata user safety_identifier store prompt_cache_key',
+  'prompt_cache_retention prompt_cache_options parallel_tool_calls extra_body reasoning',
+)
 
 /** Returns true for values that request the default. */
 function isDefault(name: string, value: unknown): boolean {

@@ -15,10 +15,7 @@ const DELTA = '{"type":"content_block_delta","index":'
 const [BLANK, BRACE] = [32, 125]
 const DELTA_KIND = '"delta":{"type":"'
 
-/**
- * Reads the text of
- * `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hello"}}`.
- */
+/** Reads `{"type":"content_block_delta",…,"delta":{"type":"text_delta","text":"Hello"}}`. */
 function readDeltaText(data: string): string | null {
   if (data.slice(0, DELTA.length) !== DELTA || !data.endsWith('}')) return null
   let end = data.length - 1

@@ -1,6 +1,7 @@
 // OpenAI's responses as its own clients send them. OpenAI stores nothing (`store: false`), so
 // reasoning is returned encrypted.
-import { asObject } from './json.ts'
+import { asObject } from '#platform/json.ts'
+import { listWords } from '#platform/words.ts'
 import type { NativeDialect } from './native.ts'
 import { OUTPUT_TOKENS_MIN, SEALED } from './responses-request.ts'
 import type { NativeRequest } from './vendor.ts'
@@ -9,10 +10,7 @@ type Json = Record<string, unknown>
 
 type ModelTest = (model: string) => boolean
 
-/**
- * `speaks`: the model supports responses; `thinks`: it can return reasoning; `isOpenAi`: the vendor
- * is OpenAI itself.
- */
+/** The tests of a model: has /responses, returns reasoning, is OpenAI's own. */
 export function createResponsesDialect(
   speaks: ModelTest,
   thinks: ModelTest,
@@ -58,16 +56,9 @@ function buildBody(
 }
 
 /** Members that fill a prompt. The token count rejects all others. */
-const COUNTED = [
-  'input',
-  'instructions',
-  'parallel_tool_calls',
-  'reasoning',
-  'text',
-  'tool_choice',
-  'tools',
-  'truncation',
-]
+const COUNTED = listWords(
+  'input instructions parallel_tool_calls reasoning text tool_choice tools truncation',
+)
 
 function buildCountedBody(model: string, request: NativeRequest): Json {
   const body = buildBody(model, request, { stream: false, thinks: false })
@@ -82,10 +73,7 @@ function buildCountedBody(model: string, request: NativeRequest): Json {
 const TEXT_DELTA = '{"type":"response.output_text.delta",'
 const DELTA = '"delta":"'
 
-/**
- * Returns the approximate text of `{"type":"response.output_text.delta",…,"delta":"Hello",…}`; null
- * for any other event.
- */
+/** Reads `{"type":"response.output_text.delta",…,"delta":"Hello",…}`; null for others. */
 function readDeltaText(data: string): string | null {
   if (data.slice(0, TEXT_DELTA.length) !== TEXT_DELTA || !data.endsWith('}')) return null
   const from = data.indexOf(DELTA, TEXT_DELTA.length)

@@ -1,13 +1,12 @@
 // Requests in a vendor's own format: OpenAI's responses and Anthropic's messages. A vendor with
 // that API gets the client's body, except for the model and the answer's limit, and its answer
-// passes through.
-// Other vendors get a translation. Usage is read on the way; unknown members are rejected
-// (native-members.ts).
+// passes through. Other vendors get a translation. Usage is read on the way.
+
 import type { Rates } from '#models/catalogue.ts'
+import { asObject } from '#platform/json.ts'
 import { requireNoAccountObjects } from './account-objects.ts'
 import type { AnswerChunk } from './chunk.ts'
 import { requirePricedTools, requireRates, withSearches } from './extras.ts'
-import { asObject } from './json.ts'
 import { requireKnownMembers } from './native-members.ts'
 import type {
   EventReader,
@@ -31,10 +30,7 @@ export type NativeDialect = Pick<Native, 'api' | 'speaks'> & {
   chunks: ChunkEvents
 }
 
-/**
- * The most frequent events of a stream: their name, and a function that returns the approximate
- * text of one, or null for any other event.
- */
+/** The most frequent events: their name, and their approximate text; null for any other. */
 export type ChunkEvents = { name: string; readText(data: string): string | null }
 
 /** Creates a vendor's native API; `reader` reads the metered fields. */

@@ -1,25 +1,18 @@
-// A shortcut around JSON.parse: most events repeat the previous JSON with other text, so they need
-// not be parsed.
-// A frame matches only text that JSON.parse would read as the same object with another content.
-// Events with an escape, a control character or another shape are parsed.
+// A shortcut around JSON.parse: most events repeat the previous JSON with other text. A frame
+// matches only text that JSON.parse would read as the same object with another content; events with
+// an escape, a control character or another shape are parsed.
 
 import { isPlain } from './json.ts'
 
 const QUOTE = 34
 
-/**
- * The parts of an event: before the text, between text and OpenAI's random padding, after the
- * padding.
- */
+/** An event around its text and OpenAI's random padding; no tail without padding. */
 export type Frame = { head: string; middle: string; tail: string | null }
 
 const CONTENT = /"content":\s?"/g
 const PADDING = '"obfuscation":"'
 
-/**
- * Creates the frame of an event whose only text is `text`, the content of its only choice; null if
- * that is not certain.
- */
+/** Null unless `text` certainly is the event's only text: the content of its only choice. */
 export function createFrame(data: string, text: string): Frame | null {
   // Inside a string these quotes would be escaped, so the match is a key, and the only one.
   const keys = [...data.matchAll(CONTENT)]

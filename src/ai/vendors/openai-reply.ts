@@ -1,9 +1,10 @@
 // Reads the answers of vendors with OpenAI's dialect, whole or in chunks. Answers of the Responses
 // API are read as chat completions.
 // The trap: `[DONE]` alone proves nothing; an answer is complete when a choice has a finish reason.
+import { asObject } from '#platform/json.ts'
 import type { ToolCall } from './chat-request.ts'
 import { type AnswerChunk, createTextChunk, type FinishReason, type ToolDelta } from './chunk.ts'
-import { asObject, count, parseEvent } from './json.ts'
+import { count, parseEvent } from './json.ts'
 import { createFrame, type Frame, readFramedText } from './openai-frame.ts'
 import type { ReasoningDetail } from './reasoning.ts'
 import {
@@ -138,10 +139,7 @@ function requireNoError({ error }: Record<string, unknown>): void {
   throw openAiFailure(String(body?.type ?? body?.code ?? 'error'), readErrorMessage(body) ?? '')
 }
 
-/**
- * OpenRouter's finish reason `error` means that its upstream broke off; the choice may contain the
- * failure.
- */
+/** OpenRouter's `error` means that its upstream broke off; the choice may have the failure. */
 function requireNoFailure(choice: Record<string, unknown> | null): void {
   const error = asObject(choice?.error)
   if (choice?.finish_reason !== 'error' && error === null) return
@@ -164,10 +162,7 @@ function flattenParts(choices: (WireChoice | null)[]): boolean {
   return some
 }
 
-/**
- * Mistral's reasoning models answer in parts, which OpenAI's clients do not support: moves text and
- * reasoning into separate members.
- */
+/** Splits the parts of Mistral's reasoning models, which OpenAI's clients do not read. */
 function flattenContent(message: Record<string, unknown>): void {
   if (!Array.isArray(message.content)) return
   const parts = message.content.map(asObject)
@@ -217,10 +212,7 @@ function isTextOnly(choices: (WireChoice | null)[]): boolean {
   )
 }
 
-/**
- * Reads visible reasoning, by the name that DeepSeek and vLLM use, or by that of Ollama and
- * OpenRouter.
- */
+/** DeepSeek's and vLLM's name, or that of Ollama and OpenRouter. */
 function readReasoningText({
   reasoning_content,
   reasoning,
@@ -236,8 +228,7 @@ function readChunk(choices: (WireChoice | null)[], chunk: string): AnswerChunk {
   let tools: ToolDelta[] | null = null
   let finish: FinishReason | null = null
   for (const choice of choices) {
-    // Further choices (`n`) reach a /v1 client in the chunk itself; the gateway's own answer is the
-    // first.
+    // Further choices (`n`) reach a /v1 client in the chunk; the gateway's answer is the first.
     if (choice == null || (choice.index ?? 0) !== 0) continue
     const delta = choice.delta
     text += readText(delta?.content) + readText(delta?.refusal)
@@ -305,9 +296,7 @@ function readMediaTokens(usage: Record<string, unknown>) {
   return buildMediaTokens((medium, part) => count(details[part]?.[`${medium}_tokens`]))
 }
 
-/**
- * Reads OpenRouter's price for a call, plus the upstream price when the key is the operator's own.
- */
+/** OpenRouter's price, plus the upstream's where the key there is the operator's own. */
 function readCost(usage: Record<string, unknown>): number | null {
   const { cost, is_byok: isOwnKey } = usage
   const upstream =
@@ -334,10 +323,7 @@ export function readEmbedding(value: unknown, inputCount: number): Embedding {
   }
 }
 
-/**
- * Reads `results` (Jina, vLLM, Cohere) or `data` (Voyage), best first; tokens are under `usage`, or
- * under Cohere's `meta`.
- */
+/** Reads `results` (Jina, vLLM, Cohere) or `data` (Voyage); Cohere's tokens are in `meta`. */
 export function readReranking(value: unknown, documentCount: number): Reranking {
   const body = asObject(value)
   const rows = [body?.results, body?.data].find(Array.isArray) as

@@ -1,17 +1,18 @@
-// Adapts the parameters of a chat request to one model of OpenAI's dialect: members that the model
-// or server would reject are dropped or renamed.
-// Only known members are sent, unless the operator configures a vendor that accepts all.
-// The trap: some servers select other models, paid searches or whole bodies by members of other
-// names; those are rejected.
+// Adapts the parameters of a chat request to one model of OpenAI's dialect: drops or renames what
+// the model or server would reject. Only known members are sent, unless the operator configures a
+// vendor that accepts all. The trap: some servers select other models, paid searches or whole
+// bodies by members of other names; those are rejected.
+
 import { createHash } from 'node:crypto'
 import type { OpenAiQuirks } from '#models/catalogue.ts'
+import { asObject } from '#platform/json.ts'
+import { listWords, wordSet } from '#platform/words.ts'
 import {
   type ChatMessage,
   type ChatRequest,
   type ContentPart,
   describeLength,
 } from './chat-request.ts'
-import { asObject } from './json.ts'
 import { joinReasoningText, type ReasoningDetail } from './reasoning.ts'
 import { createRefusal } from './vendor-error.ts'
 
@@ -25,8 +26,7 @@ export function buildAdaptedBody(
   // Built member by member, because serializing an object after `delete` is slower.
   const body: Record<string, unknown> = { model, stream }
   for (const name in request) if (isSent(name, quirks)) body[name] = request[name]
-  // Usage arrives in a last chunk with `choices: []`; the ledger needs it even if the client did
-  // not request it.
+  // The last chunk has the usage (`choices: []`), which the ledger needs even if not requested.
   if (stream && quirks.streamUsage === 'on-request') body.stream_options = { include_usage: true }
   const limit = request.max_completion_tokens ?? request.max_tokens
   if (limit != null) body[quirks.lengthName] = limit
@@ -48,12 +48,7 @@ export function buildAdaptedBody(
 }
 
 /** The gateway's own members, and members that are renamed per model. */
-const GATEWAY_MEMBERS: ReadonlySet<string> = new Set([
-  'wishes',
-  'max_tokens',
-  'max_completion_tokens',
-  'stream_options',
-])
+const GATEWAY_MEMBERS = wordSet('wishes max_tokens max_completion_tokens stream_options')
 
 /** @throws VendorError for a member whose price is unknown */
 function isSent(name: string, { passes, refuses, unknownMembers }: OpenAiQuirks): boolean {
@@ -72,133 +67,40 @@ function isSent(name: string, { passes, refuses, unknownMembers }: OpenAiQuirks)
 }
 
 /** Members that only change the answer, or that have a price here. */
-const MEMBERS: ReadonlySet<string> = new Set([
-  'messages',
-  'tools',
-  'tool_choice',
-  'parallel_tool_calls',
-  'functions',
-  'function_call',
-  'response_format',
-  'n',
-  'stop',
-  'seed',
-  'temperature',
-  'top_p',
-  'logit_bias',
-  'frequency_penalty',
-  'presence_penalty',
-  'logprobs',
-  'top_logprobs',
-  'modalities',
-  'audio',
-  'prediction',
-  'reasoning_effort',
-  'verbosity',
-  'web_search_options',
-  'service_tier',
-  'store',
-  'metadata',
-  'user',
-  'safety_identifier',
-  'prompt_cache_key',
-  'prompt_cache_retention',
+const MEMBERS = wordSet(
+  'messages tools tool_choice parallel_tool_calls functions function_call response_format n',
+  'stop seed temperature top_p logit_bias frequency_penalty presence_penalty logprobs',
+  'top_logprobs modalities audio prediction reasoning_effort verbosity web_search_options',
+  'service_tier store metadata user safety_identifier prompt_cache_key prompt_cache_retention',
   'prompt_cache_options',
   // The gateway's own, for other dialects and servers.
-  'cache_control',
-  'include_reasoning',
-  'reasoning',
+  'cache_control include_reasoning reasoning',
   // For servers other than OpenAI: sampling and visible reasoning.
-  'top_k',
-  'min_p',
-  'top_a',
-  'typical_p',
-  'repetition_penalty',
-  'length_penalty',
-  'min_tokens',
-  'ignore_eos',
-  'random_seed',
-  'safe_prompt',
-  'prompt_mode',
-  'reasoning_format',
-  'thinking',
-  'enable_thinking',
-  'think',
-  'thinking_budget',
-  'chat_template_kwargs',
-  'structured_outputs',
-  'guided_json',
-  'guided_regex',
-  'guided_choice',
-  'guided_grammar',
-  'stop_token_ids',
-  'skip_special_tokens',
-  'format',
-  'keep_alive',
-])
+  'top_k min_p top_a typical_p repetition_penalty length_penalty min_tokens ignore_eos',
+  'random_seed safe_prompt prompt_mode reasoning_format thinking enable_thinking think',
+  'thinking_budget chat_template_kwargs structured_outputs guided_json guided_regex',
+  'guided_choice guided_grammar stop_token_ids skip_special_tokens format keep_alive',
+)
 
 /** Members that some server bills separately, or that select other models, bodies or addresses. */
-const BILLED_APART: ReadonlySet<string> = new Set([
+const BILLED_APART = wordSet(
   // OpenRouter's.
-  'models',
-  'route',
-  'provider',
-  'plugins',
-  'preset',
+  'models route provider plugins preset',
   // Searches and tools that a server runs: xAI, DashScope, Groq, Perplexity.
-  'search_parameters',
-  'deferred',
-  'enable_search',
-  'search_options',
-  'forced_search',
-  'web_search',
-  'compound_custom',
-  'search_settings',
-  'enable_code_interpreter',
-  'mcp_servers',
-  'container',
+  'search_parameters deferred enable_search search_options forced_search web_search',
+  'compound_custom search_settings enable_code_interpreter mcp_servers container',
   // More answers than `n` counts, in vLLM.
-  'best_of',
-  'use_beam_search',
-  'speed',
-  'inference_geo',
-  'data_sources',
-  'kv_transfer_params',
-  'vllm_xargs',
+  'best_of use_beam_search speed inference_geo data_sources kv_transfer_params vllm_xargs',
   // Other gateways, including LiteLLM.
-  'extra_body',
-  'extra_headers',
-  'extra_query',
-  'headers',
-  'fallbacks',
-  'context_window_fallbacks',
-  'guardrails',
-  'api_key',
-  'api_base',
-  'api_version',
-  'base_url',
-  'custom_llm_provider',
-  'model_list',
-  'deployment_id',
-  'targets',
-  'provideroptions',
-  'user_config',
+  'extra_body extra_headers extra_query headers fallbacks context_window_fallbacks guardrails',
+  'api_key api_base api_version base_url custom_llm_provider model_list deployment_id targets',
+  'provideroptions user_config',
   // Other names for the length, which would exceed the reservation: llama.cpp, TGI.
-  'n_predict',
-  'max_new_tokens',
-  'max_output_tokens',
-  'n_cmpl',
-  'best_of_n',
+  'n_predict max_new_tokens max_output_tokens n_cmpl best_of_n',
   // Other weights and addresses: SGLang, llama.cpp, MLX.
-  'bootstrap_host',
-  'bootstrap_port',
-  'lora',
-  'lora_path',
-  'adapters',
-  'draft_model',
-  'custom_logit_processor',
+  'bootstrap_host bootstrap_port lora lora_path adapters draft_model custom_logit_processor',
   'logits_processors',
-])
+)
 
 /**
  * With tools, DeepSeek requires the model's reasoning in every call, even empty, as for another
@@ -230,22 +132,11 @@ function readReasoningText(message: ChatMessage | undefined): string | null {
     : null
 }
 
-/**
- * Members only for OpenAI, dropped for servers that reject them. `verbosity` is then described in
- * words; the others do not change the answer.
- */
-const OPENAI_MEMBERS = [
-  'store',
-  'metadata',
-  'service_tier',
-  'safety_identifier',
-  'user',
-  'prompt_cache_key',
-  'prompt_cache_retention',
-  'prompt_cache_options',
-  'prediction',
-  'verbosity',
-] as const
+/** Only OpenAI's. Servers that reject them get `verbosity` in words; others change no answer. */
+const OPENAI_MEMBERS = listWords(
+  'store metadata service_tier safety_identifier user prediction verbosity',
+  'prompt_cache_key prompt_cache_retention prompt_cache_options',
+)
 /** Members of OpenAI's answers and names of speakers; clients send messages back unchanged. */
 const OPENAI_MESSAGE_MEMBERS = ['name', 'refusal', 'annotations', 'audio'] as const
 
@@ -351,14 +242,9 @@ function omit<T extends object>(from: T, ...names: string[]): T {
 /** Rejected by reasoning models at any effort. */
 const REFUSED_BY_THINKERS = ['stop', 'logit_bias'] as const
 /** Rejected while a model reasons. */
-const REFUSED_WHILE_THINKING = [
-  'temperature',
-  'top_p',
-  'presence_penalty',
-  'frequency_penalty',
-  'logprobs',
-  'top_logprobs',
-] as const
+const REFUSED_WHILE_THINKING = listWords(
+  'temperature top_p presence_penalty frequency_penalty logprobs top_logprobs',
+)
 
 /**
  * Reasoning models reject sampling parameters; models since GPT-5.1 accept them with reasoning off.

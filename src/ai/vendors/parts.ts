@@ -1,8 +1,7 @@
 // Reads content parts in OpenAI's format (text, images, files, audio) for vendors with another
-// format.
-// Nothing is skipped: unknown content is rejected.
+// format. Unknown content is rejected.
+import { asObject } from '#platform/json.ts'
 import type { ContentPart } from './chat-request.ts'
-import { asObject } from './json.ts'
 import { createRefusal } from './vendor-error.ts'
 
 /** Base64 bytes with their type, or a URL that the vendor fetches. */
@@ -63,10 +62,7 @@ function readSource(url: string): Source {
   return parseDataUrl(url) ?? { url }
 }
 
-/**
- * Returns plain text where possible: every server accepts a string, only most a list. A part with a
- * cache mark stays a part.
- */
+/** Every server takes a string, only most a list. A part with a cache mark stays a part. */
 export function simplifyText(parts: ContentPart[]): string | ContentPart[] {
   const [first] = parts
   if (first === undefined) return ''

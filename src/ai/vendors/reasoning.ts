@@ -1,10 +1,8 @@
-// Carries a model's reasoning to an OpenAI client and back into the vendor's own blocks on the next
-// turn.
-// The shape is OpenRouter's `reasoning_details`, which agents already store and return:
-// https://openrouter.ai/docs (reasoning tokens).
-// The trap: vendors sign or encrypt reasoning and reject changes, so a detail contains its whole
-// block, and is sent back only to the vendor with its format.
-import { asObject } from './json.ts'
+// Carries a model's reasoning to an OpenAI client and back into the vendor's blocks on the next
+// turn, as OpenRouter's `reasoning_details`, which agents store and return:
+// https://openrouter.ai/docs. The trap: vendors sign or encrypt reasoning and reject changes, so a
+// detail contains its whole block, and is sent back only to the vendor with its format.
+import { asObject } from '#platform/json.ts'
 
 export type ReasoningFormat = 'anthropic-claude-v1' | 'google-gemini-v1' | 'openai-responses-v1'
 
@@ -34,10 +32,7 @@ export function joinReasoningText(details: ReasoningDetail[]): string {
     .join('\n\n')
 }
 
-/**
- * Returns the details of one format from a client's message. Joins parts of one detail that a
- * stream delivered apart.
- */
+/** Returns one format's details; joins parts that a stream delivered apart. */
 export function readDetails(value: unknown, format: ReasoningFormat): ReasoningDetail[] {
   if (!Array.isArray(value)) return []
   const details: ReasoningDetail[] = []
@@ -94,10 +89,18 @@ function isContinuation(last: ReasoningDetail, next: ReasoningDetail): boolean {
   return last.type !== 'reasoning.text' || last.signature === undefined
 }
 
-/**
- * Creates the heads of a stream's details; only the first chunk of a block contains the format and
- * id.
- */
+/** Separates the texts of reasoning blocks by empty lines, for clients that read one text. */
+export function createBlockSeparator(): (text: string, block: number | string) => string {
+  let last: number | string | null = null
+  return (text, block) => {
+    if (text === '') return text
+    const separator = last === null || last === block ? '' : '\n\n'
+    last = block
+    return separator + text
+  }
+}
+
+/** Only the first chunk of a block has the format and id. */
 export function createDetailHeads(format: ReasoningFormat) {
   const startedBlocks = new Set<number>()
   return (index: number, id?: string): Pick<ReasoningDetail, 'format' | 'index' | 'id'> => {
@@ -107,10 +110,7 @@ export function createDetailHeads(format: ReasoningFormat) {
   }
 }
 
-/**
- * Puts reasoning back at its positions; other blocks fill the positions between, in their own
- * order.
- */
+/** Puts reasoning back at its positions; other blocks keep their order around it. */
 export function interleave<T>(placed: { index: number; item: T }[], others: T[]): T[] {
   const items: T[] = []
   let next = 0

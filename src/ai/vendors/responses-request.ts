@@ -1,11 +1,10 @@
 // Builds the body of OpenAI's Responses API from a chat request, for tools with reasoning, which
-// /chat/completions rejects.
-// OpenAI stores nothing (`store: false`); reasoning is encrypted and sent back with the
-// conversation.
+// /chat/completions rejects. OpenAI stores nothing (`store: false`); reasoning returns encrypted.
 // https://platform.openai.com/docs/api-reference/responses
 
+import { asObject } from '#platform/json.ts'
+import { listWords } from '#platform/words.ts'
 import type { ChatMessage, ChatRequest, ContentPart, ToolCall } from './chat-request.ts'
-import { asObject } from './json.ts'
 import { createUnsupportedError } from './parts.ts'
 import { interleave, readDetails } from './reasoning.ts'
 import { RESPONSES_FORMAT } from './responses-reply.ts'
@@ -20,16 +19,10 @@ const TOOL_ID = { foreign: /\s/g, lengthMax: 64 }
 /** OpenAI rejects lower limits. */
 export const OUTPUT_TOKENS_MIN = 16
 /** Members with the same name in both APIs. */
-const SHARED = [
-  'parallel_tool_calls',
-  'metadata',
-  'user',
-  'safety_identifier',
-  'prompt_cache_key',
-  'prompt_cache_retention',
-  'prompt_cache_options',
-  'service_tier',
-] as const
+const SHARED = listWords(
+  'parallel_tool_calls metadata user safety_identifier service_tier',
+  'prompt_cache_key prompt_cache_retention prompt_cache_options',
+)
 
 /** @throws VendorError for features that only /chat/completions supports */
 export function buildResponsesBody(model: string, request: ChatRequest, stream: boolean): Json {
@@ -216,10 +209,7 @@ function buildInputPart(part: ContentPart): Json {
   )
 }
 
-/**
- * Builds one item per reasoning block of OpenAI; without the encrypted content OpenAI cannot read
- * it.
- */
+/** Builds one item per block; OpenAI cannot read one without its encrypted content. */
 function buildReasoningItems(message: ChatMessage): { index: number; item: Json }[] {
   const items = new Map<
     string,

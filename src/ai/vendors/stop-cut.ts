@@ -1,6 +1,6 @@
-// Cuts an answer at a stop sequence, for models that do not accept them. Nothing after the cut
-// reaches the client. The trap: reasoning is billed, and only the end of the stream reports its
-// tokens. So the stream is read to its end, or closed at the cut where no reasoning was requested.
+// Cuts an answer at a stop sequence, for models that do not accept them. The trap: reasoning is
+// billed, and only the end of the stream reports its tokens. So the stream is read to its end, or
+// closed at the cut where no reasoning was requested.
 import type { ChatRequest } from './chat-request.ts'
 import { type AnswerChunk, createFinishChunk, createTextChunk } from './chunk.ts'
 import type { Answer, EventReader } from './vendor.ts'
@@ -17,10 +17,7 @@ export type StopCut = {
   wrapReader(reader: EventReader): EventReader
 }
 
-/**
- * @returns null for a request without stop sequences.
- * @throws VendorError for requests that cannot be cut here
- */
+/** Null without stop sequences. @throws VendorError for requests that cannot be cut here */
 export function createStopCut({ stop, n, reasoning_effort: effort }: ChatRequest): StopCut | null {
   // The gateway passes any JSON on, so the value may have any type.
   const stops = ([stop ?? []] as unknown[]).flat().filter((one) => one !== '')
@@ -103,13 +100,10 @@ export function createStopCut({ stop, n, reasoning_effort: effort }: ChatRequest
   }
 }
 
-/**
- * Finds the sequence that ends first, so that the cut does not depend on the chunks; of two, the
- * longer.
- */
 const isStop = (value: unknown): value is string =>
   typeof value === 'string' && value.length <= STOP_LENGTH_MAX
 
+/** Finds the sequence that ends first, however the chunks fall; of two, the longer. */
 function findStop(text: string, stops: readonly string[]): { at: number; stop: string } | null {
   let first: { at: number; stop: string } | null = null
   for (const stop of stops) {

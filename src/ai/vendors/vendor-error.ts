@@ -40,15 +40,11 @@ export class VendorError extends Error {
   readonly retryAfterMs: number | null
   /** The vendor's own words about a rejected request, safe to show the caller. */
   readonly explanation: string | null
-  /**
-   * OpenAI's code for the rejection, for every vendor: `context_length_exceeded`; null without one.
-   */
+  /** OpenAI's code, for every vendor: `context_length_exceeded`; null without one. */
   readonly code: string | null
   /** The rejected parameter, if the vendor names it. */
   readonly param: string | null
-  /**
-   * The vendor received the request and then fell silent: it has read the prompt and will bill it.
-   */
+  /** The vendor took the request and fell silent: it read the prompt and will bill it. */
   readonly isUnanswered: boolean
   /** Rejected here, on the vendor's behalf: no request was sent, so its health is unknown. */
   readonly isUnsent: boolean
@@ -92,9 +88,7 @@ export class VendorError extends Error {
   }
 }
 
-/**
- * The code of a sandboxed vendor that stopped answering because a proxy forwarded requests to it.
- */
+/** A sandboxed vendor closed itself because a proxy forwarded requests to it. */
 export const SANDBOX_CLOSED = 'sandbox_closed'
 
 /** Agents shorten their history on this code. */
@@ -114,10 +108,7 @@ export function isContextExceeded(code: string, message: string): boolean {
   )
 }
 
-/**
- * Creates a failure that a vendor reports inside a stream or an otherwise successful body.
- * `isRefused`: the request is at fault.
- */
+/** A failure inside a stream or a 2xx body; `isRefused`: the request is at fault. */
 export function createReportedFailure(
   type: string,
   message: string,
@@ -135,9 +126,7 @@ export function createReportedFailure(
   return new VendorError(limited ? 'limited' : 'broken', `reported ${type}: ${message}`)
 }
 
-/**
- * Creates the error of a vendor that cannot serve a request; as a fallback, that vendor is skipped.
- */
+/** The vendor cannot serve the request; as a fallback it is skipped. */
 export function createRefusal(explanation: string, param: string | null = null): VendorError {
   return new VendorError('refused', explanation, {
     status: 400,

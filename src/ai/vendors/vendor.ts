@@ -1,6 +1,5 @@
-// The interface of every model vendor: a chat request in, an answer or a stream of chunks out.
-// A dialect's file is pure: it shapes requests and reads answers, opens no socket, and does not
-// know its vendor.
+// The interface of every model vendor: a chat request in, an answer or a stream of chunks out. A
+// dialect's file is pure: it shapes requests and reads answers, and does not know its vendor.
 import {
   type Abilities,
   type Dialect,
@@ -20,9 +19,7 @@ export type Usage = {
   completion: number
   cached: number
   cacheWrites: number
-  /**
-   * The part of `cacheWrites` that is cached for an hour, at a higher price; absent without any.
-   */
+  /** Of `cacheWrites`, cached for an hour at a higher price; absent without any. */
   cacheWritesHour?: number
   /** The vendor's own price for the call, in US dollars; absent if not reported. */
   costUsd?: number
@@ -35,10 +32,7 @@ export type Usage = {
   media?: MediaTokens
   /** The service tier that was used, if reported. */
   tier?: string
-  /**
-   * Parts of the sums above that other models of the vendor used, each at its own price; absent
-   * without any.
-   */
+  /** Of the sums above, used by other models at their own price; absent without any. */
   byModel?: readonly { model: string; usage: Usage }[]
 }
 
@@ -117,10 +111,7 @@ export type EmbeddingInput = string | number[]
 
 export type Embedding = { vectors: number[][]; model: string | null; promptTokens: number | null }
 
-/**
- * How well each document answers the query, in the documents' order. Higher is better, on the
- * model's own scale.
- */
+/** Scores in the documents' order; higher is better, on the model's own scale. */
 export type Reranking = { scores: number[]; model: string | null; promptTokens: number | null }
 
 /** The abilities of a model; null: unknown. */
@@ -136,10 +127,7 @@ export type Capabilities = {
 export type VendorOptions = {
   /** Returns the vendor's listed model of that name; null leaves the family's rules. */
   known?: (model: string) => Model | null
-  /**
-   * Quirks of all its models; they override the family's rules, and a model's own quirks override
-   * them.
-   */
+  /** Quirks of all its models: above the family's rules, below a model's own. */
   quirks?: Quirks
   /** The sandbox plays models of any name, and accepts everything that they would reject. */
   isSandbox?: boolean
@@ -156,10 +144,7 @@ export function mergeQuirks<Own extends Quirks>(
   return { ...family, ...quirks, ...known?.(model)?.quirks }
 }
 
-/**
- * Caches a result per model, because every call needs it. Callers choose the names, so the cache is
- * cleared when it is full.
- */
+/** Caches per model. Callers choose the names, so a full cache is cleared. */
 export function memoize<T>(find: (model: string) => T): (model: string) => T {
   const found = new Map<string, T>()
   return (model) => {
@@ -184,18 +169,13 @@ export type NativeRequest = {
   headers: Record<string, string>
   /** The caller's limit for the answer, in tokens; null: the model's. */
   limit: number | null
-  /**
-   * The number of searches that the budget reserved, per tool or in total; absent without a budget.
-   */
+  /** The reserved searches, per tool or in total; absent without a budget. */
   searchesMax?: number
   /** See `Wishes`. */
   safetyIdentifier?: string
   /** Members without a translation. */
   untranslated: readonly string[]
-  /**
-   * Translates the request for a vendor without this API, once.
-   * @throws VendorError for members without a translation
-   */
+  /** Translates for a vendor without this API, once. @throws VendorError */
   translated(): ChatRequest
 }
 
@@ -229,10 +209,7 @@ export function findAbilities({ known, quirks }: VendorOptions, model: string) {
 
 export interface Vendor {
   readonly dialect: Dialect
-  /**
-   * Returns true when the model rejects stop sequences for this request, so that the gateway cuts
-   * the answer. If omitted: it accepts them.
-   */
+  /** The model rejects stop sequences for this request, so the gateway cuts. Absent: it accepts. */
   ignoresStop?(model: string, request: ChatRequest): boolean
   capabilities(model: string): Capabilities
   shape(model: string, request: ChatRequest, stream: boolean): VendorRequest

@@ -1,7 +1,6 @@
 // The connections to the vendors: one pool with keep-alive, three timeouts, and a strict difference
-// between a cut and an end.
-// Nothing is retried or logged here: every failure is a VendorError. A caller's abort destroys the
-// vendor's socket at once.
+// between a cut and an end. Every failure is a VendorError, neither retried nor logged here. A
+// caller's abort destroys the vendor's socket at once.
 import type { Agent } from 'undici'
 import { parseExactly } from '#platform/exact-json.ts'
 import { lazyRequire } from '#platform/lazy-require.ts'
@@ -18,9 +17,7 @@ export type WireTimeouts = { connectTimeoutMs: number; deadlineMs: number; idleT
 
 export type Target = { vendor: Vendor; origin: string; pathPrefix: string }
 
-/**
- * `baseUrl` as in the vendors' SDKs: with or without a path, and with an optional slash at its end.
- */
+/** `baseUrl` as in the vendors' SDKs: with or without a path or a slash at its end. */
 export function createTarget(vendor: Vendor, baseUrl: string): Target {
   const url = new URL(baseUrl)
   return { vendor, origin: url.origin, pathPrefix: url.pathname.replace(/\/$/, '') }
@@ -42,10 +39,7 @@ export type Wire = {
     seen?: SeenReply,
     limits?: AnswerLimits,
   ): Promise<unknown>
-  /**
-   * Resolves with the first chunk that `reader` reads.
-   * @throws VendorError, or the signal's reason
-   */
+  /** Resolves with the first chunk. @throws VendorError, or the signal's reason */
   open(
     target: Target,
     request: VendorRequest,
@@ -59,10 +53,7 @@ export type Wire = {
 
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024
 const ERROR_BYTES_MAX = 64 * 1024
-/**
- * Longer than most vendors keep a connection; a shorter time that the vendor announces takes
- * precedence.
- */
+/** Longer than most vendors keep a connection; an announced shorter time precedes. */
 const KEEP_ALIVE_MS = 55_000
 
 const undici = lazyRequire<typeof import('undici')>('undici')
@@ -98,8 +89,7 @@ function openAgent(timeouts: WireTimeouts, onConnection: () => void): Agent {
         callback(...connected)
       })
     },
-    // undici cannot distinguish a reasoning model from a broken stream, so silence is measured
-    // here.
+    // undici cannot tell a reasoning model from a broken stream, so silence is measured here.
     headersTimeout: 0,
     bodyTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -194,12 +184,9 @@ function openStream(
       (text, from) => stream.pass(text, from),
     )
 
-    // Vendors send each event in a separate HTTP chunk, and one network read delivers many: they
-    // are read together and sent as one batch.
+    // One network read delivers many HTTP chunks, each with one event: they are sent as one batch.
     let unread: Buffer[] = []
-    /**
-     * @returns the failure to parse; null without one. Text before the failure is still delivered.
-     */
+    /** Returns the failure to parse, or null. Text before a failure is still delivered. */
     const readAll = (): unknown => {
       if (unread.length === 0) return null
       const bytes = unread.length === 1 && unread[0] ? unread[0] : Buffer.concat(unread)

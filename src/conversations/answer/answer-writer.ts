@@ -1,8 +1,5 @@
-/**
- * Writes one answer into its log. Where documents are on, the model reads them with tools, in up to
- * six calls; a model without tools gets the passages of one search. Every call is an ordinary call
- * of the user through the gateway.
- */
+// Writes one answer into its log. The model reads documents with tools, in up to six calls; a model
+// without tools gets the passages of one search. Every call is an ordinary call of the user.
 import type { CallOrigin } from '#ai/call-origin.ts'
 import type { GatewayCall } from '#ai/chat-call.ts'
 import { withinMs } from '#ai/stream-encoder.ts'

@@ -39,10 +39,7 @@ export type Question = {
   collections: readonly string[]
 }
 
-/**
- * Stores the question and starts its answer, which continues when the client leaves.
- * @throws Problem 400, 403, 404, 409, 422, 503, with nothing stored
- */
+/** The answer continues when the client leaves. @throws Problem, with nothing stored */
 export async function ask(
   deps: AskDeps,
   asker: Asker,

@@ -33,10 +33,7 @@ export type RoundOutput = {
   endReasoning(): void
 }
 
-/**
- * Passes the output on as it arrives, and adds the call to `spending`, also when it fails.
- * @throws the errors of `stream`
- */
+/** Passes the output on as it arrives; adds to `spending`, also on failure. */
 export async function runRound(
   { gateway, speeds }: { gateway: Gateway; speeds: ModelSpeeds },
   call: GatewayCall,

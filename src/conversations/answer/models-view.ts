@@ -5,40 +5,31 @@ import { type ListedModel, listModels } from '#ai/model-list.ts'
 import { chooseRoute, findRouteByName } from '#ai/routing.ts'
 import type { Route } from '#models/catalogue.ts'
 import type { Caller } from '#platform/http/access-control.ts'
-import { Nullable } from '#platform/http/schema.ts'
+import { NamedObject, Nullable } from '#platform/http/schema.ts'
 import { hasAbility } from './abilities.ts'
 import type { ModelSpeeds } from './model-speeds.ts'
 
-export const ConversationModels = Type.Object(
-  {
-    models: Type.Array(
-      Type.Object(
-        {
-          name: Type.String({ description: 'The name for `model` in a question.' }),
-          vendor: Type.String({ description: 'The display name.' }),
-          prices: Type.Object(
-            {
-              input_usd_per_million: Type.Number(),
-              output_usd_per_million: Type.Number(),
-            },
-            { title: 'ModelPrices' },
-          ),
-          context_tokens: Nullable(Type.Integer()),
-          vision: Type.Boolean({ description: 'True if the model accepts images.' }),
-          tools: Type.Boolean({
-            description: 'True if the model can search several times for one answer.',
-          }),
-          tokens_per_second: Nullable(
-            Type.Integer({ description: 'As measured by this server; null before the first use.' }),
-          ),
-        },
-        { title: 'ConversationModel' },
+export const ConversationModels = NamedObject('ConversationModels', {
+  models: Type.Array(
+    NamedObject('ConversationModel', {
+      name: Type.String({ description: 'The name for `model` in a question.' }),
+      vendor: Type.String({ description: 'The display name.' }),
+      prices: NamedObject('ModelPrices', {
+        input_usd_per_million: Type.Number(),
+        output_usd_per_million: Type.Number(),
+      }),
+      context_tokens: Nullable(Type.Integer()),
+      vision: Type.Boolean({ description: 'True if the model accepts images.' }),
+      tools: Type.Boolean({
+        description: 'True if the model can search several times for one answer.',
+      }),
+      tokens_per_second: Nullable(
+        Type.Integer({ description: 'As measured by this server; null before the first use.' }),
       ),
-    ),
-    default_model: Type.String(),
-  },
-  { title: 'ConversationModels' },
-)
+    }),
+  ),
+  default_model: Type.String(),
+})
 
 export function buildModelsView(
   gateway: Gateway,

@@ -1,7 +1,4 @@
-/**
- * Builds the messages for a model from a conversation's branch: the instructions, as many earlier
- * turns as fit, and the question.
- */
+/** Builds the messages of a branch: instructions, as many turns as fit, and the question. */
 import { guessTextTokens } from '#ai/estimate.ts'
 import type { ChatMessage, ContentPart } from '#ai/vendors/chat-request.ts'
 import { removeMarks } from '#rag/answer/prompt.ts'

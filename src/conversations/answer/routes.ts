@@ -5,7 +5,7 @@ import { readOrigin } from '#ai/call-origin.ts'
 import { ErrorEvent, TokenEvent } from '#ai/stream-encoder.ts'
 import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
-import { JsonObject, Nullable, OneOf, Uuid } from '#platform/http/schema.ts'
+import { JsonObject, NamedObject, Nullable, Omittable, OneOf, Uuid } from '#platform/http/schema.ts'
 import { openStream } from '#platform/http/sse.ts'
 import { invalid } from '#platform/problems.ts'
 import type { ConversationOptions, Part as MessagePart } from '../content.ts'
@@ -33,7 +33,7 @@ const Collections = Type.Array(Uuid, {
 })
 
 const QuestionBody = Type.Object({
-  parent_id: Type.Optional(Nullable(Uuid)),
+  parent_id: Omittable(Uuid),
   parts: Type.Optional(Parts),
   model: Type.Optional(Model),
   documents: Type.Optional(Documents),
@@ -49,7 +49,7 @@ const QuestionBody = Type.Object({
 
 const TemporaryBody = Type.Object({
   messages: Type.Array(
-    Type.Object({ role: OneOf('user', 'assistant'), parts: Parts }, { title: 'TemporaryTurn' }),
+    NamedObject('TemporaryTurn', { role: OneOf('user', 'assistant'), parts: Parts }),
     {
       minItems: 1,
       maxItems: 200,
@@ -72,39 +72,36 @@ const ToolEvent = Type.Object({
 const EVENTS = {
   message: Type.Union([
     TokenEvent,
-    Type.Object(
+    NamedObject(
+      'AnswerBegun',
       {
         id: Type.String(),
         parent_id: Nullable(Type.String()),
         question_id: Nullable(Type.String()),
       },
-      {
-        title: 'AnswerBegun',
-        description: 'The first event: the ids of the answer and of its question.',
-      },
+      { description: 'The first event: the ids of the answer and of its question.' },
     ),
   ]),
-  reasoning: Type.Object(
+  reasoning: NamedObject(
+    'AnswerReasoning',
     { token: Type.String() },
-    { title: 'AnswerReasoning', description: 'Visible reasoning of the model.' },
+    { description: 'Visible reasoning of the model.' },
   ),
-  thought: Type.Object(
+  thought: NamedObject(
+    'AnswerThought',
     { ms: Type.Integer() },
-    { title: 'AnswerThought', description: 'How long the model has thought, after its reasoning.' },
+    { description: 'How long the model has thought, after its reasoning.' },
   ),
   tool: ToolEvent,
   sources: Type.Object({ sources: Type.Array(JsonObject, { description: 'All so far.' }) }),
   citations: Type.Object({ citations: Type.Array(JsonObject) }),
   title: Type.Object({ title: Type.String() }),
   usage: Type.Object({
-    usage: Type.Object(
-      {
-        prompt_tokens: Type.Integer(),
-        completion_tokens: Type.Integer(),
-        total_tokens: Type.Integer(),
-      },
-      { title: 'AnswerUsage' },
-    ),
+    usage: NamedObject('AnswerUsage', {
+      prompt_tokens: Type.Integer(),
+      completion_tokens: Type.Integer(),
+      total_tokens: Type.Integer(),
+    }),
     model: Type.String(),
     finish_reason: Nullable(Type.String()),
     cost_usd: Type.Number(),

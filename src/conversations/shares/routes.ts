@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
-import { Instant, InstantInput, Nullable, OneOf, Uuid } from '#platform/http/schema.ts'
+import { Instant, InstantInput, NamedObject, Nullable, OneOf, Uuid } from '#platform/http/schema.ts'
 import { ConversationDetail, ConversationId, conversationDetail, HOME_POLICY } from '../schemas.ts'
 import { copyShare } from './copy.ts'
 import {
@@ -16,24 +16,21 @@ import {
 
 const tags = ['conversations']
 
-const ShareView = Type.Object(
-  {
-    id: Uuid,
-    token: Type.String(),
-    url: Type.String(),
-    conversation_id: Uuid,
-    title: Type.String(),
-    leaf_id: Type.String({ description: 'The last shared message.' }),
-    with_sources: Type.Boolean(),
-    expires_at: Nullable(Instant),
-    has_newer: Type.Boolean({
-      description: 'True if the conversation now ends with another message.',
-    }),
-    created_at: Instant,
-    updated_at: Instant,
-  },
-  { title: 'Share' },
-)
+const ShareView = NamedObject('Share', {
+  id: Uuid,
+  token: Type.String(),
+  url: Type.String(),
+  conversation_id: Uuid,
+  title: Type.String(),
+  leaf_id: Type.String({ description: 'The last shared message.' }),
+  with_sources: Type.Boolean(),
+  expires_at: Nullable(Instant),
+  has_newer: Type.Boolean({
+    description: 'True if the conversation now ends with another message.',
+  }),
+  created_at: Instant,
+  updated_at: Instant,
+})
 
 const ExpiresAt = Nullable(
   Type.String({ ...InstantInput, description: 'When the link ends; null: never.' }),
@@ -43,54 +40,42 @@ const WithSources = Type.Boolean({
 })
 const Leaf = Type.String({ format: 'uuid', description: 'The last message to share.' })
 
-const Shared = Type.Object(
-  {
-    title: Type.String(),
-    with_sources: Type.Boolean(),
-    created_at: Instant,
-    updated_at: Instant,
-    messages: Type.Array(
-      Type.Object(
-        {
-          role: OneOf('user', 'assistant'),
-          text: Type.String(),
-          model: Nullable(Type.String()),
-          created_at: Instant,
-          attachments: Type.Integer({
-            description: 'The number of images and documents, which are not shared.',
-          }),
-          sources: Type.Array(
-            Type.Object(
-              {
-                number: Type.Integer({ description: 'The number of the marks in the text.' }),
-                name: Type.String(),
-                page: Nullable(Type.Integer()),
-              },
-              { title: 'SharedSource' },
-            ),
-            { description: 'The cited ones only.' },
-          ),
-          citations: Type.Array(
-            Type.Object(
-              {
-                source: Type.Integer(),
-                start: Type.Integer(),
-                end: Type.Integer(),
-                quote: Type.Object(
-                  { text: Type.String(), page: Nullable(Type.Integer()) },
-                  { title: 'SharedQuote' },
-                ),
-              },
-              { title: 'SharedCitation' },
-            ),
-          ),
-        },
-        { title: 'SharedMessage' },
+const Shared = NamedObject('SharedConversation', {
+  title: Type.String(),
+  with_sources: Type.Boolean(),
+  created_at: Instant,
+  updated_at: Instant,
+  messages: Type.Array(
+    NamedObject('SharedMessage', {
+      role: OneOf('user', 'assistant'),
+      text: Type.String(),
+      model: Nullable(Type.String()),
+      created_at: Instant,
+      attachments: Type.Integer({
+        description: 'The number of images and documents, which are not shared.',
+      }),
+      sources: Type.Array(
+        NamedObject('SharedSource', {
+          number: Type.Integer({ description: 'The number of the marks in the text.' }),
+          name: Type.String(),
+          page: Nullable(Type.Integer()),
+        }),
+        { description: 'The cited ones only.' },
       ),
-    ),
-  },
-  { title: 'SharedConversation' },
-)
+      citations: Type.Array(
+        NamedObject('SharedCitation', {
+          source: Type.Integer(),
+          start: Type.Integer(),
+          end: Type.Integer(),
+          quote: NamedObject('SharedQuote', {
+            text: Type.String(),
+            page: Nullable(Type.Integer()),
+          }),
+        }),
+      ),
+    }),
+  ),
+})
 
 const Token = Type.Object({ token: Type.String({ maxLength: 200 }) })
 

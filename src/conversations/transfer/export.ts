@@ -64,10 +64,7 @@ function exportedMessage({ conversationId, events, updated_at, ...message }: Own
   return message
 }
 
-/**
- * Collects a user's conversations for the export of all their data: the list, their messages in
- * files of a few megabytes, their links and their choice.
- */
+/** The list, messages in files of a few megabytes, links, and the choice to keep them. */
 export async function collectConversations(
   { secrets }: Pick<StoreDeps, 'secrets'>,
   db: Db,

@@ -1,7 +1,5 @@
-/**
- * Imports conversations from a file, one after the other, so that a large file neither blocks other
- * requests nor fills the memory. A conversation that was imported before is skipped.
- */
+// Imports conversations from a file one after the other, so that a large file neither blocks other
+// requests nor fills the memory. A conversation that was imported before is skipped.
 import { createHash, randomUUID } from 'node:crypto'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { sql } from 'kysely'

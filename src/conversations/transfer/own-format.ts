@@ -1,7 +1,7 @@
 /** Reads a conversation of our own export. Every member but `messages` may be missing. */
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
-import { JsonObject, Nullable, OneOf } from '#platform/http/schema.ts'
+import { JsonObject, Nullable, Omittable, OneOf } from '#platform/http/schema.ts'
 import { createContent, type MessageContent, type Part } from '../content.ts'
 import { CollectionIds, Options, Part as PartSchema, TEXT_MAX, Usage } from '../schemas.ts'
 import {
@@ -16,15 +16,12 @@ import {
 const Id = Type.String({ minLength: 1, maxLength: 200 })
 const PARTS_MAX = 100
 const NAME_MAX = 500
-/**
- * Of a message’s sources, citations, tools and reasoning, as JSON. Our answers have 60,000 tokens of
- * sources at most.
- */
+/** Of a message's extras, as JSON. Our answers have 60,000 tokens of sources at most. */
 const EXTRAS_MAX = 1_000_000
 
 const OwnMessage = Type.Object({
   id: Id,
-  parent_id: Type.Optional(Nullable(Id)),
+  parent_id: Omittable(Id),
   role: OneOf('user', 'assistant'),
   parts: Type.Array(JsonObject, { maxItems: PARTS_MAX }),
 })

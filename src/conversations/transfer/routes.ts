@@ -4,7 +4,7 @@ import type { Config } from '#config/config.ts'
 import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Described } from '#platform/http/openapi.ts'
-import { JsonObject, OneOf } from '#platform/http/schema.ts'
+import { JsonObject, NamedObject, OneOf } from '#platform/http/schema.ts'
 import { invalid } from '#platform/problems.ts'
 import type { StoreDeps } from '../conversation-store.ts'
 import { HOME_POLICY } from '../schemas.ts'
@@ -13,27 +13,21 @@ import { Importer } from './import.ts'
 
 const tags = ['conversations']
 
-const ImportResult = Type.Object(
-  {
-    imported: Type.Integer(),
-    skipped: Type.Array(
-      Type.Object(
-        {
-          title: Type.String(),
-          reason: OneOf('already_imported', 'empty', 'invalid', 'too_long'),
-        },
-        { title: 'SkippedConversation' },
-      ),
-    ),
-  },
-  { title: 'ConversationImport' },
-)
+const ImportResult = NamedObject('ConversationImport', {
+  imported: Type.Integer(),
+  skipped: Type.Array(
+    NamedObject('SkippedConversation', {
+      title: Type.String(),
+      reason: OneOf('already_imported', 'empty', 'invalid', 'too_long'),
+    }),
+  ),
+})
 
 /** The handler reads one conversation at a time. */
 const IMPORT: Described = {
   body: {
     'application/json': Type.Union([
-      Type.Object({ conversations: Type.Array(JsonObject) }, { title: 'ConversationExport' }),
+      NamedObject('ConversationExport', { conversations: Type.Array(JsonObject) }),
       Type.Array(JsonObject),
     ]),
   },

@@ -1,7 +1,5 @@
-/**
- * Finds values in the bytes of an import without parsing it: the conversations of a file, and the
- * members of a conversation. Linear time, without recursion.
- */
+// Finds conversations and their members in the bytes of an import without parsing it, in linear
+// time and without recursion.
 import {
   BACKSLASH,
   BRACE,
@@ -16,10 +14,7 @@ import { invalid, malformedJson } from '#platform/problems.ts'
 
 export type Slice = { from: number; to: number }
 
-/**
- * Returns the place of each element; null where there are more than `countMax`.
- * @throws Problem 422
- */
+/** Returns the place of each element; null beyond `countMax`. @throws Problem 422 */
 export function splitConversations(bytes: Buffer, countMax: number): Slice[] | null {
   const start = skipSpace(bytes, 0)
   if (bytes[start] === BRACKET) return listElements(bytes, start, countMax)
@@ -51,11 +46,7 @@ export function* listMembers(bytes: Buffer, brace: number): Generator<Slice & { 
   }
 }
 
-/**
- * Returns the place of each element of the array that begins at `bracket`; null where there are
- * more than `countMax`.
- * @throws Problem 422
- */
+/** Returns the places in the array at `bracket`; null beyond `countMax`. @throws Problem 422 */
 export function listElements(bytes: Buffer, bracket: number, countMax: number): Slice[] | null {
   const slices: Slice[] = []
   let at = skipSpace(bytes, bracket + 1)

@@ -1,4 +1,4 @@
-import { type Static, type TSchema, Type } from 'typebox'
+import { type Static, type TObjectOptions, type TProperties, type TSchema, Type } from 'typebox'
 
 /**
  * Also allows null, as `type: [T, null]`, which is serialized faster than a union. A union gets one
@@ -15,9 +15,28 @@ export function Nullable<
   return Type.Unsafe<Static<T> | null>({ ...schema, type: [schema.type, 'null'], ...words })
 }
 
+/** A field that may be omitted or null. */
+export function Omittable<T extends Parameters<typeof Nullable>[0]>(schema: T) {
+  return Type.Optional(Nullable(schema))
+}
+
 /** Gives the schema a name in the API's description. */
 export function Named<T extends TSchema>(title: string, schema: T) {
   return Type.Unsafe<Static<T>>({ ...schema, title })
+}
+
+/** An object with a name in the API's description. */
+export function NamedObject<P extends TProperties>(
+  title: string,
+  properties: P,
+  options: TObjectOptions = {},
+) {
+  return Type.Object(properties, { title, ...options })
+}
+
+/** A named object that may have further members. */
+export function OpenObject<P extends TProperties>(title: string, properties: P) {
+  return NamedObject(title, properties, { additionalProperties: true })
 }
 
 /** A string enum. */

@@ -1,7 +1,5 @@
-/**
- * Answers a question from the user's own documents and checks the answer's citations. When no
- * passage is near enough, no model is called and the reply says so.
- */
+// Answers a question from the user's documents and checks the answer's citations. When no passage
+// is near enough, no model is called and the reply says so.
 import { type CompletionStream, complete, type GatewayCall, stream } from '#ai/chat-call.ts'
 import { chooseRoute, findRouteByName } from '#ai/routing.ts'
 import type { Usage } from '#ai/vendors/vendor.ts'
@@ -96,10 +94,7 @@ export async function answer(
   return { ...evidence, answer: text, citations: check.citations(), model, usage, headers }
 }
 
-/**
- * `stream` is null when no passage is near enough.
- * @throws the errors of `answer`, before the vendor's first event
- */
+/** `stream` is null when no passage is near enough. @throws the errors of `answer` */
 export async function answerStream(
   deps: AnswerDeps,
   call: RagCall,
@@ -189,10 +184,7 @@ export function readContext({ gateway }: Pick<AnswerDeps, 'gateway'>, first: Rou
   )
 }
 
-/**
- * One usage record per question: the gateway writes it when a vendor answers. A vendor that embeds
- * the question or rewrites it has a separate record.
- */
+/** The gateway records the answer; a vendor that embeds or rewrites has its own record. */
 async function findPassages(
   deps: AnswerDeps,
   call: RagCall,

@@ -1,8 +1,6 @@
-/**
- * Checks an answer's citations while it is written: each statement with a mark like `[2]` against
- * passage 2. Unsupported marks are removed from the answer and reported. Text streams immediately;
- * only the text from a mark to the end of its sentence is held back.
- */
+// Checks an answer's citations while it is written: each statement with a mark like `[2]` against
+// passage 2. Unsupported marks are removed. Only the text from a mark to its sentence's end is held
+// back.
 import { sentenceEnd } from '#embeddings/sentences.ts'
 import { type CitedPassage, findQuote, type Quote, readUnits, type Unit } from './quotes.ts'
 import { type Claim, checkSupport, type ReadText, readClaim, readText } from './support.ts'
@@ -15,10 +13,7 @@ export type Citation = {
   end: number
   /** False: the mark was removed. */
   supported: boolean
-  /**
-   * The sentences of the source that support the statement; null where it is not supported, or no
-   * sentence matches.
-   */
+  /** The supporting sentences; null where it is not supported, or none matches. */
   quote: Quote | null
 }
 
@@ -115,10 +110,7 @@ export class CitationCheck {
     return text
   }
 
-  /**
-   * Checks the sentence from `from` to `to`, which is shown up to its first mark. Returns the rest,
-   * with the supported marks.
-   */
+  /** `from` to the first mark is shown already. Returns the rest with its supported marks. */
   #check(from: number, to: number): string {
     const sentence = this.#line.slice(from, to)
     /** Maps a place in the sentence, minus the removed marks, to its place in the answer. */
@@ -219,10 +211,7 @@ function isStatement(text: string): boolean {
   return countTerms(text) >= WORDS_MIN
 }
 
-/**
- * Finds the next mark outside of links and code. The mark is not whole when only more text decides
- * where it ends.
- */
+/** Outside of links and code. Not whole: only more text decides where the mark ends. */
 function findNextMark(
   line: string,
   from: number,
@@ -259,10 +248,7 @@ function findSentenceStart(line: string, from: number, before: number): number {
   return start
 }
 
-/**
- * Returns the end of the sentence with the mark, including the marks after its stop; null while the
- * end is not known.
- */
+/** Includes the marks after the sentence's stop; null while the end is not known. */
 function findSentenceEnd(line: string, mark: number): number | null {
   const isBehindStop = /[.!?…。！？｡؟۔।][)\]"'”’»]*\s*$/u.test(
     line.slice(Math.max(0, mark - 8), mark),

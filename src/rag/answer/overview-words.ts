@@ -1,7 +1,4 @@
-/**
- * Words for questions about the documents as a whole, in the most common languages. Compared by
- * their roots, without accents.
- */
+/** Words for questions about the documents as a whole, by their roots, without accents. */
 
 /** Words for the documents themselves. */
 export const collectionWords = `document documents doc docs file files upload uploads collection library text texts material materials article articles

@@ -1,8 +1,6 @@
-/**
- * Builds the passages that a model reads: the found chunks, each with its neighbours, adjacent
- * chunks as one passage, as far as the context has room. Passages are the answer's sources: the
- * citation `[2]` refers to the second one. The trap: chunks that do not fit are left out, not cut.
- */
+// Builds the passages that a model reads: found chunks with their neighbours, adjacent ones as one
+// passage. They are the answer's sources: `[2]` cites the second. The trap: chunks that do not fit
+// are left out, not cut.
 import { guessTextTokens } from '#ai/estimate.ts'
 import type { RagDeps } from '../deps.ts'
 import { type Chunk, readChunks } from '../documents/chunk-store.ts'
@@ -11,16 +9,10 @@ import { buildPiece, joinChunks, type Piece } from '../documents/document-text.t
 import { parseDocumentId } from '../documents/ids.ts'
 import type { FoundChunk } from '../search/search.ts'
 
-/**
- * A found chunk, the nearest where a passage has several; its content joins all its chunks without
- * repetition.
- */
+/** A found chunk, the nearest of the passage; its content joins all without repetition. */
 export type Passage = FoundChunk & {
   chunk_ids: string[]
-  /**
-   * The header of the table that the passage continues. It comes from the file, never from the
-   * client's metadata.
-   */
+  /** The header of the continued table: the file's, never the client's metadata. */
   head: string | null
   /** The places of its content in the document; empty if the document was replaced during the search. */
   pieces: Piece[]
@@ -58,10 +50,7 @@ export async function buildPassages(
   return mergePassages(fitting, readings, selected)
 }
 
-/**
- * Takes the nearest first; a long chunk that does not fit makes room for shorter ones after it. A
- * single chunk is cut to fit.
- */
+/** Nearest first; what does not fit makes room for shorter ones. A single one is cut. */
 function selectFitting(
   found: FoundChunk[],
   tokens: number,
@@ -134,10 +123,7 @@ function findSpans(indexes: number[]): [from: number, to: number][] {
   return spans
 }
 
-/**
- * Adds neighbours, nearest chunks first: the chunk after, which continues the text, and then the
- * one before.
- */
+/** Nearest chunks first: the chunk after, which continues the text, then the one before. */
 function addNeighbours(
   found: FoundChunk[],
   readings: Map<string, Reading>,

@@ -1,9 +1,6 @@
-/**
- * Builds a model's prompt: the instruction, the earlier turns, the sources in a separate message,
- * and the question. A fence encloses the sources. Its name is a keyed hash of them, so no document
- * can contain it, and the same question over the same sources has the same fence, so prompt caches
- * stay valid.
- */
+// Builds a model's prompt: instruction, earlier turns, sources in a separate message, question. A
+// fence encloses the sources. Its name is a keyed hash of them, so no document can contain it, and
+// prompt caches stay valid.
 import { guessTextTokens } from '#ai/estimate.ts'
 import type { Secrets } from '#platform/secrets.ts'
 import { joinText, type Passage } from './passages.ts'
@@ -24,10 +21,7 @@ const FRAME_TOKENS = guessTextTokens(INSTRUCTION) + 200
 const HISTORY_SHARE = 0.4
 const MARKS = /\s*[[【]\s*\d{1,3}(?:\s*[,;]\s*\d{1,3})*\s*[\]】]/g
 
-/**
- * Describes sources that were not found by a search, and names the documents; those names come from
- * users.
- */
+/** Sources that no search found, and the documents' names, which come from users. */
 export type Introduction = { description: string; names: string[] }
 
 export type PromptInput = {
@@ -100,10 +94,7 @@ function toLetters(hash: string): string {
   )
 }
 
-/**
- * Returns the last turns of the history that fit. Marks in old answers refer to other sources, so
- * they are removed.
- */
+/** Returns the last turns that fit, without marks, which would refer to other sources. */
 export function trimHistory(history: Turn[], contextTokens: number): Turn[] {
   let left = contextTokens * HISTORY_SHARE
   const turns: Turn[] = []
@@ -171,10 +162,7 @@ function writeLine(text: unknown): string | null {
     .toWellFormed()
 }
 
-/**
- * Prevents a source from imitating or citing another: marks with a source's number lose their
- * brackets, of any width.
- */
+/** Keeps a source from imitating another: marks with a source's number lose their brackets. */
 function quoteSource(content: string, sources: number): string {
   const plain = content.replace(ANY_MARK, (quoted, digits: string) => {
     const numbers = digits.split(/[^\p{Nd}]+/u).map((one) => Number(one.normalize('NFKC')))
@@ -188,17 +176,11 @@ function quoteSource(content: string, sources: number): string {
     .join('\n')
 }
 
-/**
- * Everything that a model may read as a mark: `[2]`, `[1, 2]`, `【2†source】`, in any script's
- * digits.
- */
+/** Everything that may read as a mark: `[2]`, `[1, 2]`, `【2†source】`, in any script's digits. */
 const ANY_MARK =
   /[[［【〔]\s*(\p{Nd}{1,4}(?:\s*[,;，；、]\s*\p{Nd}{1,4}){0,40})\s*(?:†[^\]］】〕\n]{0,40})?[\]］】〕]/gu
 
-/**
- * Text that servers of open models may read as the end of a turn or the start of another. It loses
- * its brackets.
- */
+/** Servers of open models may read these as the end or start of a turn; brackets are removed. */
 const CONTROLS =
   /<[|｜]([^<>|｜\n]{1,40})[|｜]>|<(\/?(?:start_of_turn|end_of_turn|bos|eos|s))>|\[(\/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS))\]|<<(\/?SYS)>>/giu
 

@@ -1,21 +1,12 @@
-/**
- * Finds the sentences of a cited passage that support a statement, and their places in the
- * document.
- */
+/** Finds the sentences of a passage that support a statement, and their places in the document. */
 import type { Piece } from '../documents/document-text.ts'
 import { findBoundaries, Sentence } from '../ingest/boundaries.ts'
 import { type Claim, hasTerm, type ReadWords, readWords } from './support.ts'
 
-/**
- * UTF-16 offsets in the document's stored text, as in chunks; `page` is the page of `start`, from
- * 1. `text` is copied from the passage.
- */
+/** UTF-16 offsets in the document's text; `page`, from 1, is that of `start`. */
 export type Quote = { text: string; start: number; end: number; page: number | null }
 
-/**
- * The parts that an answer may cite. Text outside of the pieces, such as a repeated table header,
- * is never quoted.
- */
+/** Text outside of the pieces, such as a repeated table header, is never quoted. */
 export type CitedPassage = { text: string; pieces: readonly Piece[] }
 
 /** A sentence, list item or table row: its offsets in the passage, and its words. */
@@ -56,10 +47,7 @@ export function readUnits({ text, pieces }: CitedPassage): Unit[] {
   })
 }
 
-/**
- * Returns the fewest consecutive sentences that contain most of the statement. Null where no
- * sentence contains enough.
- */
+/** Returns the fewest consecutive sentences with most of the statement; null without enough. */
 export function findQuote(
   claim: Claim,
   units: readonly Unit[],

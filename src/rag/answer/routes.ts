@@ -8,7 +8,7 @@ import type { Usage } from '#ai/vendors/vendor.ts'
 import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
-import { JsonObject, Nullable, OneOf } from '#platform/http/schema.ts'
+import { JsonObject, NamedObject, Nullable, Omittable, OneOf } from '#platform/http/schema.ts'
 import { type EventStream, streamProblem } from '#platform/http/sse.ts'
 import { readCollectionInstructions, readCollectionScope } from '../collections/collections.ts'
 import { readDocumentId } from '../documents/ids.ts'
@@ -27,10 +27,10 @@ import {
 } from './answer.ts'
 import { NOTHING_FOUND } from './prompt.ts'
 
-const ChatTurn = Type.Object(
-  { role: OneOf('user', 'assistant'), content: Type.String() },
-  { title: 'ChatTurn' },
-)
+const ChatTurn = NamedObject('ChatTurn', {
+  role: OneOf('user', 'assistant'),
+  content: Type.String(),
+})
 
 const QueryBody = Type.Object({
   question: Type.String({ minLength: 1, maxLength: QUERY_CHARACTERS_MAX }),
@@ -50,22 +50,21 @@ const QueryBody = Type.Object({
     description:
       'Streams only: adds a first event with the sources and a last event with the usage.',
   }),
-  chat_history: Type.Optional(Nullable(Type.Array(ChatTurn, { maxItems: 200 }))),
-  filter: Type.Optional(Nullable(JsonObject)),
+  chat_history: Omittable(Type.Array(ChatTurn, { maxItems: 200 })),
+  filter: Omittable(JsonObject),
   collections: Type.Optional(CollectionIds),
-  model: Type.Optional(
-    Nullable(
-      Type.String({
-        ...MODEL_NAME,
-        description:
-          'The model that answers, as under `/v1`: a name, `vendor/model` or an alias. Default: the default model.',
-      }),
-    ),
+  model: Omittable(
+    Type.String({
+      ...MODEL_NAME,
+      description:
+        'The model that answers, as under `/v1`: a name, `vendor/model` or an alias. Default: the default model.',
+    }),
   ),
   ...CALL_TAGS,
 })
 
-const Source = Type.Object(
+const Source = NamedObject(
+  'Source',
   {
     ...Chunk.properties,
     document_id: Type.String(),
@@ -73,10 +72,11 @@ const Source = Type.Object(
       description: 'All chunks of the content: the found chunk and its neighbours.',
     }),
   },
-  { title: 'Source', description: '`[n]` in the answer cites the n-th source.' },
+  { description: '`[n]` in the answer cites the n-th source.' },
 )
 
-const Quote = Type.Object(
+const Quote = NamedObject(
+  'Quote',
   {
     text: Type.String({ description: 'The text, copied from the source.' }),
     start: Type.Integer({
@@ -89,27 +89,23 @@ const Quote = Type.Object(
     ),
   },
   {
-    title: 'Quote',
     description:
       'The complete sentences of the cited source that match the statement best; null if the source does not support it or no sentence matches.',
   },
 )
 
-const Cited = Type.Object(
-  {
-    source: Type.Integer({ description: 'The number of the source.' }),
-    start: Type.Integer({
-      description: 'The start of the statement in the answer, in UTF-16 units.',
-    }),
-    end: Type.Integer(),
-    supported: Type.Boolean({
-      description:
-        'True if the source contains the words, numbers and names of the statement. Otherwise the mark is removed from the answer.',
-    }),
-    quote: Nullable(Quote),
-  },
-  { title: 'Citation' },
-)
+const Cited = NamedObject('Citation', {
+  source: Type.Integer({ description: 'The number of the source.' }),
+  start: Type.Integer({
+    description: 'The start of the statement in the answer, in UTF-16 units.',
+  }),
+  end: Type.Integer(),
+  supported: Type.Boolean({
+    description:
+      'True if the source contains the words, numbers and names of the statement. Otherwise the mark is removed from the answer.',
+  }),
+  quote: Nullable(Quote),
+})
 
 const EVIDENCE = {
   sources: Type.Array(Source),
@@ -128,14 +124,11 @@ const EVIDENCE = {
   warnings: SearchWarnings,
 }
 
-const UsageView = Type.Object(
-  {
-    prompt_tokens: Type.Integer(),
-    completion_tokens: Type.Integer(),
-    total_tokens: Type.Integer(),
-  },
-  { title: 'TokenUsage' },
-)
+const UsageView = NamedObject('TokenUsage', {
+  prompt_tokens: Type.Integer(),
+  completion_tokens: Type.Integer(),
+  total_tokens: Type.Integer(),
+})
 
 const EVENTS = {
   sources: Type.Object(EVIDENCE, { description: 'The first event; only with `include_sources`.' }),
@@ -146,10 +139,11 @@ const EVENTS = {
   ),
   usage: Type.Union(
     [
-      Type.Object(
-        { ...UsageView.properties, finish_reason: Nullable(Type.String()), model: Type.String() },
-        { title: 'FinalUsage' },
-      ),
+      NamedObject('FinalUsage', {
+        ...UsageView.properties,
+        finish_reason: Nullable(Type.String()),
+        model: Type.String(),
+      }),
       Type.Null(),
     ],
     {
@@ -252,8 +246,7 @@ function streamAnswer(
       else await writeChecked(events, stream)
       if (withSources && stream !== null)
         await events.event('citations', { citations: stream.check.citations() })
-      // The reason for the end is included, so that an answer cut at its length does not look
-      // complete.
+      // With the reason for the end, so that an answer cut at its length does not look complete.
       const finalUsage = stream && {
         ...buildUsageView(stream.usage()),
         finish_reason: stream.finish(),
@@ -265,10 +258,7 @@ function streamAnswer(
   )
 }
 
-/**
- * Text that is held back to the end of its sentence comes with the next event, or at the end. A cut
- * answer shows the text so far without unchecked marks.
- */
+/** Text held back to its sentence's end follows later; a cut answer has no unchecked marks. */
 async function writeChecked(events: EventStream, { each, check }: AnswerStream): Promise<void> {
   const formatTokenLine = (text: string) =>
     text === '' ? '' : `data: ${JSON.stringify({ token: text })}\n\n`

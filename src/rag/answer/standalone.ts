@@ -1,8 +1,6 @@
-/**
- * Rewrites a follow-up before the search: "Is it paid?" becomes "Is parental leave paid?". The
- * configured model (`follow_up` of RAG_MODELS) does so in a separate call with a usage record. Without a
- * model, or when it fails, the question is searched together with the earlier questions.
- */
+// Rewrites a follow-up before the search: "Is it paid?" becomes "Is parental leave paid?", by the
+// configured model (`follow_up` of RAG_MODELS). Without one, or when it fails, the question is
+// searched together with the earlier questions.
 import { complete } from '#ai/chat-call.ts'
 import { Problem } from '#platform/problem.ts'
 import type { RagDeps } from '../deps.ts'
@@ -24,10 +22,7 @@ const PATIENCE_MS = 10_000
 const TURNS_SENT = 6
 const TURN_CHARACTERS_MAX = 1_500
 
-/**
- * Returns null when no model is set or its reply cannot be searched. @throws Problem 429 where the
- * budget is used up; the signal's reason
- */
+/** Null without a model or a usable reply. @throws Problem 429 for a spent budget */
 export async function rewriteFollowUp(
   { gateway, followUpModel }: Pick<RagDeps, 'gateway' | 'followUpModel'>,
   { caller, route, signal, origin }: RagCall,
@@ -58,8 +53,7 @@ export async function rewriteFollowUp(
     return readRewrite(answer.text)
   } catch (error) {
     signal.throwIfAborted()
-    // The gateway logs a vendor that is down, and the question is still answered. An empty budget
-    // is an error.
+    // The gateway logs a vendor that is down, and the question is still answered.
     const isBudget = error instanceof Problem && error.status === 429
     const isTooSlow =
       error instanceof Error && (error.name === 'TimeoutError' || error.name === 'AbortError')
@@ -73,17 +67,12 @@ function readRewrite(answer: string): string | null {
   return line === '' || line.includes('\n') || line.length > QUESTION_CHARACTERS_MAX ? null : line
 }
 
-/**
- * A follow-up may refer to a follow-up: "How long is parental leave?" "Is it paid?" "And who pays?"
- */
+/** A follow-up may refer to a follow-up: "How long is it?" "Is it paid?" "And who pays?" */
 const TURNS = 2
 /** A longer turn is a pasted page, not a question. */
 const TURN_CHARACTERS = 1_000
 
-/**
- * Returns the question itself, and the question after the user's last turns, so that the search for
- * "Is it paid?" includes its subject. Calls no vendor.
- */
+/** Adds the question after the last turns, so that "Is it paid?" includes its subject. */
 export function readQueries(question: string, history: Turn[]): string[] {
   const turns = history
     .filter(({ role, content }) => role === 'user' && content.trim() !== '')

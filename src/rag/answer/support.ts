@@ -1,8 +1,6 @@
-/**
- * Decides by words whether a passage supports a statement that cites it: enough of the statement's
- * words, all its numbers and its names must be in the passage. It detects foreign content, not
- * negation: "not" has no weight. Across languages only numbers are compared.
- */
+// Decides by words whether a passage supports a statement that cites it: enough of its words, all
+// its numbers and its names. It detects foreign content, not negation: "not" has no weight. Across
+// languages only numbers are compared.
 import { byLanguage } from '#embeddings/stop-words.ts'
 import { eachTerm, foldAccents, isStopWord, isWord, stemWord } from '../search/words/terms.ts'
 
@@ -17,9 +15,7 @@ export type ReadText = ReadWords & {
   language: string | null
 }
 
-/**
- * Share of a statement's words that its cited passages must contain: `npm run bench -- citations`.
- */
+/** Share of a statement's words that its passages must have: `npm run bench -- citations`. */
 const SHARE_MIN = 0.5
 /** Lower for scripts without spaces, whose character pairs cross word boundaries. */
 const GROUPS_SHARE_MIN = 0.4
@@ -58,11 +54,7 @@ export function readWords(text: string): ReadWords {
   return { terms, numbers: readNumbers(text, true) }
 }
 
-/**
- * Returns for each cited passage whether it supports the statement, alone or with the others.
- * `known` holds the words of the question and of the document's name, which a passage need not
- * repeat as names.
- */
+/** Judges each passage, alone or with the others. Names in `known` need no support. */
 export function checkSupport(claim: Claim, cited: readonly ReadText[], known: ReadText): boolean[] {
   const alone = cited.map((passage) => judgeClaim(claim, [passage], known))
   const together = cited.length > 1 && judgeClaim(claim, cited, known).holds
@@ -192,10 +184,7 @@ function findScripts(terms: string[]): Set<string> {
   return new Set(SCRIPTS.filter(({ letter }) => letter.test(text)).map(({ name }) => name))
 }
 
-/**
- * Returns numbers in one form: 1,250 = 1.250 = 1250, 2,5 = 2.5, 03 = 3. `isLenient` adds the parts
- * of dates and similar forms, and numbers in words.
- */
+/** 1,250 = 1.250 = 1250, 2,5 = 2.5, 03 = 3. `isLenient` adds parts of dates, and words. */
 function readNumbers(text: string, isLenient: boolean): Set<string> {
   const numbers = new Set<string>()
   for (const [written] of text

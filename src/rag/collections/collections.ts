@@ -1,7 +1,5 @@
-/**
- * Collections of a user's documents. A document may be in several; deleting a collection deletes no
- * document. Its instructions are for answers that use it.
- */
+// Collections of a user's documents. A document may be in several; deleting a collection deletes no
+// document. Its instructions are for answers that use it.
 import { randomUUID } from 'node:crypto'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { RagDeps } from '../deps.ts'
@@ -37,10 +35,7 @@ export function listCollections(db: Db, userId: string): Promise<Collection[]> {
   return listCollectionRows(db, userId)
 }
 
-/**
- * Returns the condition that the documents in any of the collections meet; none for no collections.
- * @throws Problem 404
- */
+/** The condition of the collections' documents; none without any. @throws Problem 404 */
 export async function readCollectionScope(
   db: Db,
   userId: string,

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
-import { Instant, Named, Nullable, OneOf, Uuid } from '#platform/http/schema.ts'
+import { Instant, Named, NamedObject, Nullable, OneOf, Uuid } from '#platform/http/schema.ts'
 import type { RagDeps } from '../deps.ts'
 import type { Mount } from '../mounts.ts'
 import { COLOURS } from '../tables.ts'
@@ -29,7 +29,8 @@ const Instructions = Nullable(
   }),
 )
 
-const Collection = Type.Object(
+const Collection = NamedObject(
+  'Collection',
   {
     id: Type.String(),
     name: Type.String(),
@@ -39,7 +40,7 @@ const Collection = Type.Object(
     created_at: Instant,
     updated_at: Instant,
   },
-  { title: 'Collection', description: 'A document may be in several collections.' },
+  { description: 'A document may be in several collections.' },
 )
 
 const CollectionId = Type.Object({ id: Uuid })

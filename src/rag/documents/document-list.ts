@@ -15,10 +15,7 @@ export type ListedDocument = {
   chunks: number
 }
 
-/**
- * Returns at most `limit` documents that were added in the span, newest first.
- * @throws Problem 422 for an invalid cursor
- */
+/** Returns documents added in the span, newest first. @throws Problem 422 for an invalid cursor */
 export async function listNewDocuments(
   db: Db,
   { from, before }: { from: Instant; before: Instant },

@@ -1,7 +1,4 @@
-/**
- * SQL of documents, their external ids and the revision of a user's store. Every statement except
- * the job's starts with the user.
- */
+/** SQL of documents, external ids and the user's revision. Every statement starts with the user. */
 import '../tables.ts'
 import { type Selectable, sql } from 'kysely'
 import { type Db, forUpdate } from '#platform/db/db.ts'
@@ -52,12 +49,11 @@ export async function readStore(db: Db, userId: string): Promise<StoreState> {
 }
 
 export function findDocument(db: Db, userId: string, id: string): Promise<DocumentRow | undefined> {
-  return db
-    .selectFrom('rag_documents')
-    .selectAll()
-    .where('user_id', '=', userId)
-    .where('id', '=', id)
-    .executeTakeFirst()
+  return selectDocuments(db, userId).selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+function selectDocuments(db: Db, userId: string) {
+  return db.selectFrom('rag_documents').where('user_id', '=', userId)
 }
 
 /** @returns the row that it replaces */
@@ -65,10 +61,8 @@ export async function putDocument(
   tx: Db,
   row: DocumentRow,
 ): Promise<Pick<DocumentRow, 'version' | 'original_id'> | undefined> {
-  const before = await tx
-    .selectFrom('rag_documents')
+  const before = await selectDocuments(tx, row.user_id)
     .select(['version', 'original_id'])
-    .where('user_id', '=', row.user_id)
     .where('id', '=', row.id)
     .executeTakeFirst()
   const { user_id, id, ...rest } = row
@@ -108,16 +102,18 @@ export async function deleteDocumentRow(tx: Db, userId: string, id: string): Pro
   await tx.deleteFrom('rag_documents').where('user_id', '=', userId).where('id', '=', id).execute()
 }
 
+function selectExternalIds(db: Db, userId: string) {
+  return db.selectFrom('rag_external_ids').where('user_id', '=', userId)
+}
+
 /** Assigns an external id to a document. @returns the document that had the id before */
 export async function setExternalId(
   tx: Db,
   userId: string,
   { externalId, id, at }: { externalId: string; id: string; at: string },
 ): Promise<string | undefined> {
-  const before = await tx
-    .selectFrom('rag_external_ids')
+  const before = await selectExternalIds(tx, userId)
     .select('document_id')
-    .where('user_id', '=', userId)
     .where('external_id', '=', externalId)
     .executeTakeFirst()
   await tx
@@ -131,19 +127,14 @@ export async function setExternalId(
 }
 
 export async function hasExternalId(tx: Db, userId: string, id: string): Promise<boolean> {
-  const row = await tx
-    .selectFrom('rag_external_ids')
+  const row = await selectExternalIds(tx, userId)
     .select('external_id')
-    .where('user_id', '=', userId)
     .where('document_id', '=', id)
     .executeTakeFirst()
   return row !== undefined
 }
 
-/**
- * Returns the document that is deleted when this id moves to another: the id's document, when it
- * has no other id.
- */
+/** Returns the id's document if it has no other id: it is deleted when the id moves. */
 export async function findNamedAlone(
   tx: Db,
   userId: string,
@@ -189,10 +180,8 @@ export async function listIdsOfSource(
   source: string,
   limit?: number,
 ): Promise<string[]> {
-  const rows = await tx
-    .selectFrom('rag_documents')
+  const rows = await selectDocuments(tx, userId)
     .select('id')
-    .where('user_id', '=', userId)
     .where('source', '=', source)
     .$if(limit !== undefined, (query) => query.limit(limit as number))
     .execute()
@@ -207,10 +196,8 @@ export async function findExternalIds(
 ): Promise<Map<string, string>> {
   const named = new Map<string, string>()
   for (let from = 0; from < externalIds.length; from += DOCUMENTS_A_STATEMENT) {
-    const rows = await db
-      .selectFrom('rag_external_ids')
+    const rows = await selectExternalIds(db, userId)
       .select(['external_id', 'document_id'])
-      .where('user_id', '=', userId)
       .where('external_id', 'in', externalIds.slice(from, from + DOCUMENTS_A_STATEMENT))
       .execute()
     for (const { external_id, document_id } of rows) named.set(external_id, document_id)
@@ -228,20 +215,11 @@ export async function deleteExternalId(tx: Db, userId: string, externalId: strin
 }
 
 export function listVersions(db: Db, userId: string): Promise<DocumentVersion[]> {
-  return db
-    .selectFrom('rag_documents')
-    .select(['id', 'version', 'edition'])
-    .where('user_id', '=', userId)
-    .execute()
+  return selectDocuments(db, userId).select(['id', 'version', 'edition']).execute()
 }
 
 export function readDocuments(db: Db, userId: string, ids: string[]): Promise<DocumentRow[]> {
-  return db
-    .selectFrom('rag_documents')
-    .selectAll()
-    .where('user_id', '=', userId)
-    .where('id', 'in', ids)
-    .execute()
+  return selectDocuments(db, userId).selectAll().where('id', 'in', ids).execute()
 }
 
 /** When both names are given, both must match. */
@@ -251,9 +229,7 @@ export type DocumentPage = DocumentNames & {
   limit: number
   offset?: number
   order?: DocumentOrder
-  /**
-   * The last document of the page before; the next page does not shift when newer documents arrive.
-   */
+  /** The last document of the page before, so that newer documents do not shift the page. */
   after?: DocumentPlace | null
   /** Only documents whose name contains this. SQLite ignores the case of ASCII letters only. */
   nameContains?: string | undefined
@@ -264,7 +240,7 @@ export type DocumentPage = DocumentNames & {
 export async function listDocumentRows(db: Db, userId: string, page: DocumentPage) {
   const { limit, offset = 0, after = null, order = NEWEST_FIRST } = page
   const { externalId, source, nameContains, collection } = page
-  let mine = db.selectFrom('rag_documents').where('user_id', '=', userId)
+  let mine = selectDocuments(db, userId)
   if (source !== undefined) mine = mine.where('source', '=', source)
   if (externalId !== undefined) {
     mine = mine.where('id', 'in', ({ selectFrom }) =>
@@ -317,10 +293,8 @@ export async function listDocumentRows(db: Db, userId: string, page: DocumentPag
 
 /** Returns one document, as in the list, and its version. */
 export async function viewDocument(db: Db, userId: string, id: string) {
-  const row = await db
-    .selectFrom('rag_documents')
+  const row = await selectDocuments(db, userId)
     .select([...VIEWED, 'version'])
-    .where('user_id', '=', userId)
     .where('id', '=', id)
     .executeTakeFirst()
   return row && (await addNamesAndFiles(db, userId, [row]))[0]
@@ -374,10 +348,7 @@ async function readExternalIds(
   ids: string[],
 ): Promise<Map<string, string[]>> {
   if (ids.length === 0) return new Map()
-  let query = db
-    .selectFrom('rag_external_ids')
-    .select(['external_id', 'document_id'])
-    .where('user_id', '=', userId)
+  let query = selectExternalIds(db, userId).select(['external_id', 'document_id'])
   if (ids.length <= DOCUMENTS_A_STATEMENT) query = query.where('document_id', 'in', ids)
   const rows = await query.orderBy('named_at', 'desc').orderBy('external_id').execute()
   const idsOf = new Map<string, string[]>()
@@ -400,12 +371,7 @@ async function readFiles(db: Db, userId: string, ids: string[]) {
 }
 
 export async function hasDocuments(db: Db, userId: string): Promise<boolean> {
-  const row = await db
-    .selectFrom('rag_documents')
-    .select('id')
-    .where('user_id', '=', userId)
-    .limit(1)
-    .executeTakeFirst()
+  const row = await selectDocuments(db, userId).select('id').limit(1).executeTakeFirst()
   return row !== undefined
 }
 
@@ -441,10 +407,8 @@ export async function hasEmbeddedDocument(
   userId: string,
   embedder: string,
 ): Promise<boolean> {
-  const row = await db
-    .selectFrom('rag_documents')
+  const row = await selectDocuments(db, userId)
     .select('id')
-    .where('user_id', '=', userId)
     .where('embedder', '=', embedder)
     .limit(1)
     .executeTakeFirst()
@@ -453,10 +417,8 @@ export async function hasEmbeddedDocument(
 
 /** Returns whether a document names these chunks' version. */
 export async function isLive(tx: Db, userId: string, version: string): Promise<boolean> {
-  const row = await tx
-    .selectFrom('rag_documents')
+  const row = await selectDocuments(tx, userId)
     .select('id')
-    .where('user_id', '=', userId)
     .where('version', '=', version)
     .executeTakeFirst()
   return row !== undefined

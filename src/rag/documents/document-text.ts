@@ -1,7 +1,4 @@
-/**
- * Restores a document's text from its chunks: exact except for white space at its end and long
- * stretches of it. A mark replaces deleted chunks.
- */
+/** Restores a document's text from its chunks, exact except for long white space and its end. */
 import type { RagDeps } from '../deps.ts'
 import { ragProblem } from '../problems.ts'
 import type { PageStart } from '../tables.ts'
@@ -88,10 +85,7 @@ export type Piece = {
   pages: PageStart[]
 }
 
-/**
- * Joins the chunks from index `from` up to `end`, which are in order, without repeating shared
- * text.
- */
+/** Joins the ordered chunks from index `from` up to `end` without repeating shared text. */
 export function joinChunks(
   chunks: readonly Chunk[],
   from: number,

@@ -1,9 +1,6 @@
-/**
- * Lists and deletes a user's documents, and cleans up after them.
- * Chunks are stored under a version that stays invisible until the document's row names it. So a
- * replacement is one small transaction for any length of text, and a search sees the old document
- * or the new one, never none or both. The price: unclaimed chunks need a sweep.
- */
+// Lists and deletes documents. Chunks are stored under a version that stays invisible until the
+// document's row names it, so a replacement is one small transaction and a search never sees none
+// or both. The price: unclaimed chunks need a sweep.
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { RagDeps } from '../deps.ts'
 import { findOriginal, type Original } from '../originals/original-store.ts'
@@ -67,10 +64,7 @@ export async function listDocuments(
   }
 }
 
-/**
- * Finds a document by its id, or by the id of one of its chunks, with which `spans` then begin.
- * @throws Problem 404 when the user has no such document
- */
+/** `spans` begin with the chunk, where the id is a chunk's. @throws Problem 404 */
 export async function describeDocument(
   { db }: Pick<RagDeps, 'db'>,
   userId: string,
@@ -92,10 +86,7 @@ export async function describeDocument(
   }
 }
 
-/**
- * Opens the file of a document, or of a chunk's document. @throws Problem 404 when there is no such
- * document or its file was not stored; 503 when the file is missing
- */
+/** @throws Problem 404 without such a document or file; 503 when the file is missing */
 export async function openDocumentFile(
   deps: Pick<RagDeps, 'db' | 'secrets' | 'files'>,
   userId: string,
@@ -114,10 +105,7 @@ export async function openDocumentFile(
   return { file, bytes: await readOriginal(deps, file) }
 }
 
-/**
- * Deletes a chunk by its id, or a whole document by its 12 characters. @throws Problem 404 when the
- * user has no such document
- */
+/** Deletes a chunk by its id, or a document by its 12 characters. @throws Problem 404 */
 export async function deleteDocument(
   deps: Pick<RagDeps, 'db' | 'jobs' | 'bus' | 'vectors' | 'embedder'>,
   userId: string,

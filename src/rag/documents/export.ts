@@ -8,20 +8,14 @@ import { readTexts } from './chunk-store.ts'
 import { type DocumentView, listDocuments } from './documents.ts'
 
 const DOCUMENTS_MAX = 100_000
-/**
- * Characters per file of the export: small documents share a file, since a ZIP limits its number of
- * files.
- */
+/** Small documents share a file, since a ZIP limits its number of files. */
 const FILE_CHARACTERS = 4_000_000
 
 /** A ZIP limits its size and its number of files: further originals are downloaded one by one. */
 const ORIGINALS_MAX = 20_000
 const ORIGINALS_BYTES_MAX = 3_000_000_000
 
-/**
- * Collects a user's documents for the export of all their data: the list, the texts as stored, in
- * chunks, and the original files, newest first.
- */
+/** The list, the texts in chunks, and the original files, newest first. */
 export async function collectDocuments(
   deps: Pick<OriginalDeps, 'secrets' | 'files'>,
   source: Db,

@@ -1,7 +1,4 @@
-/**
- * Parses a document's id of 12 hex characters, or a chunk's id: the same with an underscore and the
- * chunk's index. Returns null for other texts.
- */
+/** Parses the id of a document (12 hex characters) or of a chunk (`…_7`); null otherwise. */
 export function parseDocumentId(text: string): { id: string; index: number | null } | null {
   const [, id, index] = /^([0-9a-f]{12})(?:_(0|[1-9]\d{0,8}))?$/.exec(text) ?? []
   if (id === undefined) return null

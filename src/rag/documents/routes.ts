@@ -2,7 +2,15 @@ import { Type } from 'typebox'
 import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Described } from '#platform/http/openapi.ts'
-import { Instant, JsonObject, Named, Nullable, OneOf, Uuid } from '#platform/http/schema.ts'
+import {
+  Instant,
+  JsonObject,
+  Named,
+  NamedObject,
+  Nullable,
+  OneOf,
+  Uuid,
+} from '#platform/http/schema.ts'
 import { invalid } from '#platform/problems.ts'
 import { requireCollections } from '../collections/collections.ts'
 import type { RagDeps } from '../deps.ts'
@@ -18,56 +26,48 @@ import {
   openDocumentFile,
 } from './documents.ts'
 
-const Document = Type.Object(
-  {
-    id: Type.String(),
-    external_id: Nullable(Type.String()),
-    external_ids: Type.Array(Type.String(), {
-      description: 'Newest first. Several if files with the same text have different external ids.',
-    }),
-    source: Nullable(Type.String()),
-    chunks: Type.Integer(),
-    characters: Type.Integer(),
-    metadata: JsonObject,
-    file: Nullable(
-      Type.Object(
-        {
-          name: Type.String(),
-          bytes: Type.Integer(),
-          sha256: Type.String({
-            description: 'In hexadecimal, to compare with a local file.',
-          }),
-        },
-        { title: 'OriginalFile', description: 'The uploaded file, if it is stored.' },
-      ),
+const Document = NamedObject('Document', {
+  id: Type.String(),
+  external_id: Nullable(Type.String()),
+  external_ids: Type.Array(Type.String(), {
+    description: 'Newest first. Several if files with the same text have different external ids.',
+  }),
+  source: Nullable(Type.String()),
+  chunks: Type.Integer(),
+  characters: Type.Integer(),
+  metadata: JsonObject,
+  file: Nullable(
+    NamedObject(
+      'OriginalFile',
+      {
+        name: Type.String(),
+        bytes: Type.Integer(),
+        sha256: Type.String({
+          description: 'In hexadecimal, to compare with a local file.',
+        }),
+      },
+      { description: 'The uploaded file, if it is stored.' },
     ),
-    collections: Type.Array(Type.String(), { description: 'The ids of its collections.' }),
-    created_at: Instant,
-  },
-  { title: 'Document' },
-)
+  ),
+  collections: Type.Array(Type.String(), { description: 'The ids of its collections.' }),
+  created_at: Instant,
+})
 
-const Span = Type.Object(
-  {
-    id: Type.String(),
-    start: Type.Integer({ description: 'Offset in the document’s text, in UTF-16 units.' }),
-    end: Type.Integer(),
-    page: Nullable(Type.Integer({ description: 'From 1; null if the file has no pages.' })),
-    page_end: Nullable(Type.Integer()),
-    heading: Nullable(Type.String({ description: '`Terms › Notice`' })),
-  },
-  { title: 'ChunkSpan' },
-)
-const DocumentWithSpans = Type.Object(
-  {
-    ...Document.properties,
-    content: Nullable(
-      Type.String({ description: 'The content of the chunk, if the id is a chunk’s.' }),
-    ),
-    spans: Type.Array(Span, { description: 'The places of its chunks, in order.' }),
-  },
-  { title: 'DocumentWithSpans' },
-)
+const Span = NamedObject('ChunkSpan', {
+  id: Type.String(),
+  start: Type.Integer({ description: 'Offset in the document’s text, in UTF-16 units.' }),
+  end: Type.Integer(),
+  page: Nullable(Type.Integer({ description: 'From 1; null if the file has no pages.' })),
+  page_end: Nullable(Type.Integer()),
+  heading: Nullable(Type.String({ description: '`Terms › Notice`' })),
+})
+const DocumentWithSpans = NamedObject('DocumentWithSpans', {
+  ...Document.properties,
+  content: Nullable(
+    Type.String({ description: 'The content of the chunk, if the id is a chunk’s.' }),
+  ),
+  spans: Type.Array(Span, { description: 'The places of its chunks, in order.' }),
+})
 
 const SPANS_MAX = 1_000
 const TEXT_CHARACTERS_MAX = 1_000_000
@@ -87,10 +87,7 @@ const FILE: Described = {
   },
 }
 
-/**
- * Prevents uploaded content from running on this origin: browsers save it, do not show it, and give
- * it an opaque origin.
- */
+/** Keeps uploads from running on this origin: browsers save them, at an opaque origin. */
 const FILE_HEADERS = {
   'content-type': 'application/octet-stream',
   'content-security-policy': "sandbox; default-src 'none'",

@@ -7,7 +7,7 @@ import type { PlanLimits } from '#catalogue/catalogue.ts'
 import type { Db } from '#platform/db/db.ts'
 import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
-import { Nullable } from '#platform/http/schema.ts'
+import { NamedObject, Nullable } from '#platform/http/schema.ts'
 import type { RagDeps } from '../deps.ts'
 import type { Mount } from '../mounts.ts'
 import { readOriginalSize } from '../originals/original-store.ts'
@@ -58,9 +58,7 @@ export type Incoming = {
   counts: Stored
 }
 
-/**
- * Returns the storage after the document is stored, and the ids of the documents that it replaces.
- */
+/** Returns the storage afterwards, and the ids of the documents that it replaces. */
 export async function predictStorage(
   db: Db,
   userId: string,
@@ -96,10 +94,7 @@ export function addStored(left: Stored, right: Stored): Stored {
   }
 }
 
-/**
- * A user above a limit, for example after a change to a smaller plan, may replace documents with
- * documents that are not larger. @throws Problem 413 where there is no room
- */
+/** Above a limit, a user may still replace documents with smaller ones. @throws Problem 413 */
 export function requireRoom(limits: PlanLimits, before: Stored, after: Stored): void {
   for (const name of COUNTED) {
     const max = limits[LIMITS[name]]
@@ -113,18 +108,15 @@ export function isBounded(limits: PlanLimits): boolean {
   return COUNTED.some((name) => limits[LIMITS[name]] !== null)
 }
 
-const Room = Type.Object(
-  {
-    used: Type.Integer(),
-    max: Nullable(Type.Integer({ description: 'The limit of the plan; null: no limit.' })),
-  },
-  { title: 'StorageRoom' },
-)
+const Room = NamedObject('StorageRoom', {
+  used: Type.Integer(),
+  max: Nullable(Type.Integer({ description: 'The limit of the plan; null: no limit.' })),
+})
 
-const Embedding = Type.Object(
+const Embedding = NamedObject(
+  'EmbeddingProgress',
   { done: Type.Integer(), total: Type.Integer() },
   {
-    title: 'EmbeddingProgress',
     description:
       'Chunks with vectors of the configured embedder; null if all chunks have them. Until then, searches compare only words.',
   },
@@ -144,16 +136,13 @@ export function storageRoute(
         tags: [mount.tag],
         summary: 'The stored amounts and the limits of the plan',
         response: {
-          200: Type.Object(
-            {
-              documents: Room,
-              characters: Room,
-              chunks: Room,
-              file_bytes: Room,
-              embedding: Nullable(Embedding),
-            },
-            { title: 'Storage' },
-          ),
+          200: NamedObject('Storage', {
+            documents: Room,
+            characters: Room,
+            chunks: Room,
+            file_bytes: Room,
+            embedding: Nullable(Embedding),
+          }),
         },
       },
       config: { ...mount.readPolicy, viewable: true },

@@ -1,7 +1,4 @@
-/**
- * Finds the places where a text may be cut in one pass: each with its strength, and the blocks
- * (code, tables) that belong together.
- */
+/** Finds the places where a text may be cut, each with its strength, and its code and tables. */
 import {
   Comma,
   classifyMark,
@@ -74,8 +71,7 @@ class BoundaryFinder {
       this.#endTable(line)
       this.#readText(kind, line, end)
     }
-    // Only the first line after white space is a boundary, so that a million empty lines are not a
-    // million boundaries.
+    // Only the first line after white space: a million empty lines are not a million boundaries.
     this.#wasBlank = kind === 'blank'
     this.#wasHeading = kind === 'heading' || (this.#wasHeading && this.#wasBlank)
   }
@@ -190,10 +186,7 @@ function classifyLine(text: string, from: number, to: number): Kind {
 /** A longer line is prose that happens to contain tabs. */
 const ROW_MAX = 1000
 
-/**
- * Returns true for two or more tabs or spaced bars: a table row as spreadsheets, converters and
- * this service's parsers write it.
- */
+/** Two or more tabs or spaced bars: a row as spreadsheets and our parsers write it. */
 function hasColumns(text: string, from: number, to: number): boolean {
   if (to - from > ROW_MAX) return false
   let columns = 0
@@ -234,10 +227,7 @@ class BoundaryList {
   #headings: number[] = []
   #tables: number[] = []
 
-  /**
-   * When two reasons apply to one place, the stronger counts. Places before the last one are
-   * dropped, because a closing quote extended over them.
-   */
+  /** The stronger of two reasons counts. A closing quote may have extended over earlier places. */
   add(at: number, strength: number): void {
     const last = this.#count - 1
     if (last >= 0 && (this.#at[last] as number) >= at) {

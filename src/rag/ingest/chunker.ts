@@ -1,9 +1,6 @@
-/**
- * Cuts a text into overlapping chunks that start and end where a reader would pause. `size` is a
- * hard limit in UTF-16 units (so also in code points), and every chunk is an exact slice.
- * Linear in the text: a window reaches back at most `size`, and each chunk adds at least a tenth of
- * `size` in new text, for any overlap.
- */
+// Cuts a text into overlapping chunks, exact slices that start and end where a reader would pause.
+// `size` is a hard limit in UTF-16 units. Linear: a window reaches back at most `size`, and each
+// chunk adds at least a tenth of `size` in new text.
 import { isSpace } from '#embeddings/sentences.ts'
 import {
   type Boundaries,
@@ -23,18 +20,12 @@ export type ChunkSettings = {
 
 export type Chunk = { start: number; end: number; text: string }
 
-/**
- * The minimum share of `size` that a cut at this strength must fill: a paragraph's end justifies a
- * shorter chunk than a comma.
- */
+/** The least share of `size` to fill: a paragraph's end justifies less than a comma. */
 const minFills = { [Heading]: 0.5, [Paragraph]: 0.6, [Sentence]: 0.3, [Clause]: 0.5 }
 const FILL_MIN = 0.3
 const NEW_TEXT_MIN = 0.1
 
-/**
- * Yields chunks that cover all the text in order, except white space at their edges. A text of
- * white space gives no chunks.
- */
+/** Covers all the text in order, except white space at the chunks' edges. */
 export function* chunks(
   text: string,
   { size, overlap }: ChunkSettings,
@@ -79,8 +70,7 @@ function findEnd(
   size: number,
 ): number {
   const ceiling = start + size
-  // The place may be after white space that will be trimmed, so a sentence that fills the chunk
-  // exactly still fits.
+  // White space before the place will be trimmed, so a sentence that fills the chunk exactly fits.
   const reach = skipSpace(text, ceiling)
   const floor = Math.min(
     Math.max(start + Math.floor(size * FILL_MIN), covered + Math.ceil(size * NEW_TEXT_MIN)),
@@ -100,9 +90,7 @@ function findEnd(
   return avoidBlock(boundaries, findWordEnd(text, floor, ceiling, reach), covered, size)
 }
 
-/**
- * Code or a table that fits into one chunk is not cut: the chunk ends before it, even when short.
- */
+/** Code or a table that fits into one chunk is not cut: the chunk ends before it. */
 function avoidBlock({ blocks }: Boundaries, at: number, covered: number, size: number): number {
   let low = 0
   let high = blocks.length / 2
@@ -119,10 +107,7 @@ function avoidBlock({ blocks }: Boundaries, at: number, covered: number, size: n
 
 type PreviousChunk = { start: number; end: number; covered: number; size: number; repeat: number }
 
-/**
- * Returns the start of the next chunk: at most `repeat` before the end of the last, at the earliest
- * pause within that range.
- */
+/** At most `repeat` before the end of the last, at the earliest pause within that range. */
 function findStart(
   text: string,
   boundaries: Boundaries,
@@ -177,16 +162,10 @@ const getSegmenter = (granularity: 'word' | 'grapheme') => {
   segmenters[granularity] ??= new Intl.Segmenter(undefined, { granularity })
   return segmenters[granularity]
 }
-/**
- * How far before the limit a text without spaces is segmented. Intl.Segmenter is slow, so this
- * bounds its share of the time.
- */
+/** Bounds the share of Intl.Segmenter, which is slow, in texts without spaces. */
 const SEGMENT_REACH = 64
 
-/**
- * Returns the last place between words in [floor, ceiling]: by dictionary in scripts without
- * spaces, at worst between graphemes.
- */
+/** Returns the last place between words: by dictionary without spaces, else by grapheme. */
 function findWordEnd(text: string, floor: number, ceiling: number, reach: number): number {
   if (reach > ceiling) return reach
   for (let i = ceiling; i > floor; i--) if (isSpace(text.charCodeAt(i - 1))) return i

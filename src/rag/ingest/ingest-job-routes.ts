@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Type } from 'typebox'
 import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
-import { Instant, Nullable, OneOf } from '#platform/http/schema.ts'
+import { Instant, NamedObject, Nullable, OneOf } from '#platform/http/schema.ts'
 import { type EventStream, openStream, streamProblem } from '#platform/http/sse.ts'
 import type { RagDeps } from '../deps.ts'
 import type { Mount } from '../mounts.ts'
@@ -10,10 +10,10 @@ import { ragProblem } from '../problems.ts'
 import { cancelIngestJob, type IngestJob, listIngestJobs, readIngestJob } from './ingest-jobs.ts'
 import { IngestWarnings } from './schemas.ts'
 
-const JobError = Type.Object(
+const JobError = NamedObject(
+  'IngestError',
   { code: Type.String(), detail: Type.String() },
   {
-    title: 'IngestError',
     description:
       'The reason of the failure, as in the reply to a request; for a running job: of its last attempt.',
   },
@@ -33,19 +33,17 @@ const fields = {
   created_at: Instant,
   finished_at: Nullable(Instant),
 }
-const Job = Type.Object(
+const Job = NamedObject(
+  'IngestJob',
   { ...fields, document_ids: Type.Array(Type.String()) },
-  { title: 'IngestJob', description: 'The progress of storing a document.' },
+  { description: 'The progress of storing a document.' },
 )
-const ListedJob = Type.Object(
-  { ...fields, document_id: Nullable(Type.String()) },
-  { title: 'ListedIngestJob' },
-)
+const ListedJob = NamedObject('ListedIngestJob', {
+  ...fields,
+  document_id: Nullable(Type.String()),
+})
 
-/**
- * Pages poll often at little cost, so polling does not count against the limits of search and
- * ingest.
- */
+/** Pages poll often at little cost, so it does not count against search and ingest. */
 const limit = 'general'
 
 const WATCH_MS = 500

@@ -13,31 +13,25 @@ export async function insertJob(tx: Db, row: IngestJobRow): Promise<void> {
   await tx.insertInto('rag_jobs').values(row).execute()
 }
 
-/**
- * The columns for clients. The request is left out: it holds metadata of any size, and a page polls
- * every second.
- */
+/** Without the request: it holds metadata of any size, and a page polls every second. */
 const SHOWN = [
   ...(['id', 'state', 'stage', 'done', 'total', 'document_id', 'source', 'external_id'] as const),
   ...(['warnings_json', 'error_json', 'created_at', 'finished_at'] as const),
 ] as const
 export type ShownJobRow = Pick<IngestJobRow, (typeof SHOWN)[number]>
 
+function selectJobs(db: Db, userId: string) {
+  return db.selectFrom('rag_jobs').where('user_id', '=', userId)
+}
+
 export function findJob(db: Db, userId: string, id: string): Promise<ShownJobRow | undefined> {
-  return db
-    .selectFrom('rag_jobs')
-    .select(SHOWN)
-    .where('user_id', '=', userId)
-    .where('id', '=', id)
-    .executeTakeFirst()
+  return selectJobs(db, userId).select(SHOWN).where('id', '=', id).executeTakeFirst()
 }
 
 /** Newest first. */
 export function listJobs(db: Db, userId: string, limit: number): Promise<ShownJobRow[]> {
-  return db
-    .selectFrom('rag_jobs')
+  return selectJobs(db, userId)
     .select(SHOWN)
-    .where('user_id', '=', userId)
     .orderBy('created_at', 'desc')
     .orderBy('id')
     .limit(limit)
@@ -61,19 +55,13 @@ export async function countActive(
   return { jobs: Number(row.jobs), bytes: Number(row.bytes ?? 0) }
 }
 
-/**
- * Returns the storage that the waiting documents will use in the plan, minus the documents that
- * they may replace. Documents in `beside` are not subtracted, because the caller counts them.
- */
+/** Less the documents that may be replaced, except those in `beside`: the caller counts them. */
 export async function readActiveStorage(
   db: Db,
   userId: string,
   beside: ReadonlySet<string>,
 ): Promise<Stored> {
-  const active = db
-    .selectFrom('rag_jobs')
-    .where('user_id', '=', userId)
-    .where('state', 'in', ACTIVE)
+  const active = selectJobs(db, userId).where('state', 'in', ACTIVE)
   const waiting = await active
     .select((e) => [
       sql<number>`count(distinct coalesce(external_id, id))`.as('documents'),
@@ -123,10 +111,8 @@ export async function readActiveStorage(
 /** Returns the job that has started, else the oldest one in the queue. */
 export async function findNextJob(db: Db, userId: string): Promise<IngestJobRow | undefined> {
   for (const state of ['running', 'queued'] as const) {
-    const row = await db
-      .selectFrom('rag_jobs')
+    const row = await selectJobs(db, userId)
       .selectAll()
-      .where('user_id', '=', userId)
       .where('state', '=', state)
       .orderBy('created_at')
       .orderBy('id')

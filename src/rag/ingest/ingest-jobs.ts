@@ -1,9 +1,6 @@
-/**
- * Ingest in the background. The input is stored, and a job of the long lane reads, embeds and
- * writes it batch by batch, each with its progress in one transaction; so it resumes after a kill.
- * A user's documents are processed one after another and users take turns: there is one job per
- * user, which moves to the end of the queue after each document.
- */
+// Ingest in the background. The input is stored, and a job reads, embeds and writes it batch by
+// batch, each with its progress in one transaction, so it resumes after a kill. One job per user
+// moves to the end of the queue after each document, so users take turns.
 import { createHash, randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { PlanLimits } from '#catalogue/catalogue.ts'
@@ -53,10 +50,7 @@ import type { TextMeasure } from './text-worker.ts'
 
 export const INGEST_JOB = 'rag.ingest'
 
-/**
- * Attempts for one document since its last written batch. The first delays are these; later ones
- * are a tenth of a day.
- */
+/** Attempts since the last written batch, with these delays; later ones are a tenth of a day. */
 const TRIES_MAX = 8
 export const INGEST_DELAYS_MS: readonly number[] = [
   2, 10, 30, 120, 300, 900, 1_800, 3_600, 7_200, 7_200, 7_200,
@@ -87,9 +81,7 @@ export type IngestJob = {
 
 type QueueDeps = Pick<RagDeps, 'db' | 'clock' | 'jobs'>
 type AdmissionDeps = QueueDeps & Pick<RagDeps, 'files' | 'planLimits'>
-/**
- * `pipeline` and `parser` serve jobs only, so that requests in the foreground never wait for jobs.
- */
+/** `pipeline` and `parser` serve jobs only, so that requests never wait for jobs. */
 export type IngestJobDeps = QueueDeps &
   Pick<
     RagDeps,
@@ -111,10 +103,7 @@ export type IngestJobDeps = QueueDeps &
 
 export type NewIngest = IngestRequest & { source: string | null; externalId: string | null }
 
-/**
- * @throws Problem 413 where the plan has no room next to the waiting documents, as far as their
- * size is known; 429 when too many wait
- */
+/** @throws Problem 413 without room in the plan next to waiting documents; 429 for too many */
 export async function queueIngest(
   deps: AdmissionDeps,
   tier: string,
@@ -283,10 +272,7 @@ export async function runIngestJob(
   await queueNext(deps, userId)
 }
 
-/**
- * Marks the next document as started. Returns null when there is none; the job then ends until the
- * next document arrives.
- */
+/** Marks the next document as started; null ends the job until the next one arrives. */
 async function takeNext({ db, jobs }: QueueDeps, userId: string): Promise<IngestJobRow | null> {
   return transaction(db, async (tx) => {
     await lockDocuments(tx, userId)
@@ -393,10 +379,7 @@ async function readWholeText({ text }: Read): Promise<string> {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(await text.read(0, text.sizeBytes))
 }
 
-/**
- * Reads the sender's current rights. @throws Problem 403 for a document that they may no longer
- * send
- */
+/** Reads the sender's current rights. @throws Problem 403 without the right to send it */
 async function readSender(
   deps: Pick<RagDeps, 'callerNow' | 'requireGrant'>,
   { caller: asker, prefix }: IngestRequest,
@@ -477,10 +460,7 @@ async function finish(
   })
 }
 
-/**
- * The job that deletes unclaimed data: the chunks of a version, and the input of the ingest job
- * with that id.
- */
+/** Deletes unclaimed data: a version's chunks, and the input of the job with that id. */
 export async function sweepIngest(
   deps: Pick<RagDeps, 'db' | 'vectors'>,
   { userId, version }: { userId: string; version: string },
@@ -491,9 +471,7 @@ export async function sweepIngest(
   await deleteInput(deps.db, userId, version)
 }
 
-/**
- * A refusal is final; an overload, an outage or an internal error may succeed on the next attempt.
- */
+/** A refusal is final; an overload, an outage or an internal error may pass. */
 function canRetry(error: unknown): boolean {
   if (ragProblem.is(error, 'ingest_given_up')) return false
   return !(error instanceof Problem) || error.status === 429 || error.status >= 500

@@ -1,7 +1,4 @@
-/**
- * Ingests a text: measured, cut, embedded and written batch by batch. It can be found once its
- * document's row names its chunks.
- */
+/** Ingests a text batch by batch. It can be found once its document's row names its chunks. */
 import { randomUUID } from 'node:crypto'
 import { NO_PLAN_LIMITS, type PlanLimits } from '#catalogue/catalogue.ts'
 import { HOUR_MS, plus } from '#platform/clock.ts'
@@ -82,10 +79,7 @@ type StoreDeps = Pick<
 >
 export type IngestDeps = StoreDeps & Pick<RagDeps, 'gateway' | 'maxTextBytes' | 'planLimits'>
 
-/**
- * @throws Problem 413 for a text above the size limit, or where the plan has no room; 422; the
- * embedder's errors
- */
+/** @throws Problem 413 above the size limit or the plan's; 422; the embedder's errors */
 export async function ingest(
   deps: IngestDeps,
   call: MeteredCall,
@@ -132,10 +126,7 @@ function embeddedBytes({ text, chunkSize, chunkOverlap }: NewDocument): number {
 const CHUNKS_MAX = 250_000
 const UNCLAIMED_FOR_MS = 6 * HOUR_MS
 
-/**
- * Neither measures nor meters. @throws Problem 413 where the plan has no room; 422 for a text
- * without content or with too many chunks; the embedder's errors
- */
+/** @throws Problem 413 without room; 422 without text, or with too many chunks */
 export async function storeDocument(
   deps: StoreDeps,
   userId: string,
@@ -179,8 +170,7 @@ export async function storeDocument(
       { signal, limits, checkpoint, meter },
     )
   } catch (error) {
-    // Unclaimed chunks must not wait for the sweep: a client that aborts many uploads would fill
-    // the disk.
+    // Not left to the sweep: a client that aborts many uploads would fill the disk.
     if (checkpoint === undefined && total > CHUNKS_PER_BATCH)
       await transaction(db, (tx) => jobs.enqueue(tx, 'rag.sweep', { userId, version })).catch(
         () => {},
@@ -296,10 +286,7 @@ async function writeChunks(
 
 type Written = { id: string; version: string; total: number; characters: number }
 
-/**
- * The caller holds the user's lock. From here on searches find the document instead of those that
- * it replaces.
- */
+/** Under the user's lock. Searches now find this document instead of those it replaces. */
 async function publish(
   deps: StoreDeps,
   tx: Db,
@@ -341,10 +328,7 @@ async function publish(
   else await updateStoreEmbedder(deps, tx, userId)
 }
 
-/**
- * Returns the documents that this one replaces. A document that another external id names stays,
- * because that id's file may be unchanged.
- */
+/** A document that another external id names stays: that id's file may be unchanged. */
 async function findSuperseded(
   tx: Db,
   userId: string,

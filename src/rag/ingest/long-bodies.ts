@@ -1,7 +1,4 @@
-/**
- * JSON bodies that are too long to parse on the main thread: a worker holds the text, the route
- * gets the rest and a handle.
- */
+/** JSON bodies too long for the main thread: a worker holds the text, the route gets a handle. */
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Content } from '#platform/content.ts'

@@ -6,10 +6,7 @@ const RESERVED = new Set(['user_id', 'chunk_index', 'total_chunks'])
 const BYTES_MAX = 65_536
 const DEPTH_MAX = 20
 
-/**
- * @throws Problem 422 when the metadata is too large or too deep, or contains the character NUL,
- * which PostgreSQL cannot store
- */
+/** @throws Problem 422 when too large or deep, or with NUL, which PostgreSQL rejects */
 export function checkMetadata(metadata: Metadata): Metadata {
   if (measureDepth(metadata, 0) > DEPTH_MAX)
     throw invalid(['body', 'metadata'], `Should be nested at most ${DEPTH_MAX} deep`)
@@ -25,9 +22,7 @@ export function checkMetadata(metadata: Metadata): Metadata {
   )
 }
 
-/**
- * Replaces lone surrogates, which JSON escapes allow and PostgreSQL rejects, in keys and in values.
- */
+/** JSON's escapes allow lone surrogates in keys and values; PostgreSQL rejects them. */
 function replaceLoneSurrogates(value: unknown): unknown {
   if (typeof value === 'string') return value.toWellFormed()
   if (Array.isArray(value)) return value.map(replaceLoneSurrogates)
@@ -39,10 +34,7 @@ function replaceLoneSurrogates(value: unknown): unknown {
 
 export const EXTERNAL_ID_MAX = 512
 
-/**
- * Returns the client's own id, or null. @throws Problem 422 when it is too long or contains the
- * character NUL
- */
+/** Returns null for none. @throws Problem 422 when it is too long or contains NUL */
 export function checkExternalId(id: string | undefined): string | null {
   if (id === undefined || id === '') return null
   if (id.length > EXTERNAL_ID_MAX)
@@ -63,10 +55,7 @@ function measureDepth(value: unknown, depth: number): number {
   )
 }
 
-/**
- * Returns a file's name without its path and without characters that break a line or a terminal, at
- * most 255 characters.
- */
+/** Returns the name without path and control characters, at most 255 characters. */
 export function fileName(name: string): string {
   const clean = removeControls(name.split(/[\\/]/).at(-1) ?? '')
   const ending = /\.[^.]{1,16}$/.exec(clean)?.[0] ?? ''

@@ -1,7 +1,5 @@
-/**
- * Locates the pages, headings and tables of a text, so that each chunk has its place. Parsers
- * provide what their file contains; the rest is read from the text as Markdown.
- */
+// Locates the pages, headings and tables of a text, so that each chunk has its place. Without a
+// parser's outline, headings are read from the text as Markdown.
 import type { ChunkPlace } from '../documents/chunk-store.ts'
 import { BELOW } from '../headings.ts'
 import type { PageStart } from '../tables.ts'
@@ -13,10 +11,7 @@ export type { Outline }
 const TITLE_MAX = 120
 const TABLE_HEADER_MAX = 500
 
-/**
- * @returns a function that finds a chunk's place: its pages, and the headings and table header of
- * its first new text
- */
+/** Returns a finder of a chunk's pages, headings and table header, by its first new text. */
 export function createPlaceFinder(
   text: string,
   boundaries: Boundaries,

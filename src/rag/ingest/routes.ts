@@ -8,7 +8,7 @@ import { requireCaller } from '#platform/http/access-control.ts'
 import { type App, MEGABYTE } from '#platform/http/app.ts'
 import { textBodyBytesMax } from '#platform/http/bodies.ts'
 import { clientGone } from '#platform/http/client.ts'
-import { JsonObject, Named, OneOf } from '#platform/http/schema.ts'
+import { JsonObject, Named, NamedObject, OneOf } from '#platform/http/schema.ts'
 import { validatorCompiler } from '#platform/http/validation.ts'
 import { invalid } from '#platform/problems.ts'
 import { requireCollections } from '../collections/collections.ts'
@@ -95,14 +95,11 @@ const ReplaceQuery = Type.Object({
   ),
 })
 
-const Ingested = Type.Object(
-  {
-    document_ids: Type.Array(Type.String()),
-    chunks_created: Type.Integer(),
-    warnings: IngestWarnings,
-  },
-  { title: 'Ingested' },
-)
+const Ingested = NamedObject('Ingested', {
+  document_ids: Type.Array(Type.String()),
+  chunks_created: Type.Integer(),
+  warnings: IngestWarnings,
+})
 
 /** RFC 7240. */
 const Preference = Type.Object({
@@ -115,14 +112,11 @@ const Preference = Type.Object({
   ),
 })
 
-const Queued = Type.Object(
-  {
-    job_id: Type.String({
-      description: 'The id for `GET /api/rag/jobs/{id}`, which `Location` contains as well.',
-    }),
-  },
-  { title: 'IngestQueued' },
-)
+const Queued = NamedObject('IngestQueued', {
+  job_id: Type.String({
+    description: 'The id for `GET /api/rag/jobs/{id}`, which `Location` contains as well.',
+  }),
+})
 
 /** Each route has a separate scope, since each reads its bodies differently. */
 export async function ingestRoutes(

@@ -28,10 +28,7 @@ export type Upload = {
   collections: string[]
 }
 
-/**
- * Form fields may come before or after the file, which exists until the reply ends. @throws Problem
- * 413 (file too large), 422 (no file, two files, wrong numbers), 503
- */
+/** The file exists until the reply ends. @throws Problem 413; 422 for a wrong form; 503 */
 export async function readUpload(
   { temporaryFiles }: { temporaryFiles: TemporaryFiles },
   request: FastifyRequest,

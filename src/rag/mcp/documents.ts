@@ -1,19 +1,14 @@
-/**
- * A document for the protocol's clients: with a title for people, an address for citations, and the
- * name of its resource.
- */
+/** A document for the protocol's clients: its title, its address for citations, its cursor. */
+import { isObject } from '#platform/json.ts'
 import type { DocumentPlace } from '../documents/document-order.ts'
 import type { DocumentView } from '../documents/documents.ts'
 import { parseDocumentId, readDocumentId } from '../documents/ids.ts'
 import type { Metadata } from '../tables.ts'
-import { INVALID_PARAMS, isObject, RpcError } from './protocol.ts'
+import { INVALID_PARAMS, RpcError } from './protocol.ts'
 
 const TITLE_MAX = 200
 
-/**
- * Returns the metadata's `title`, the file's name, or the id. One line: a client shows it within
- * its own text.
- */
+/** The metadata's `title`, the file's name, or the id; one line, for a client's own text. */
 export function buildTitle(id: string, { title, source }: Metadata): string {
   const named = [title, source].find(
     (one): one is string => typeof one === 'string' && one.trim() !== '',
@@ -26,10 +21,7 @@ export function buildTitle(id: string, { title, source }: Metadata): string {
   return line || `Document ${readDocumentId(id)}`
 }
 
-/**
- * Returns the metadata's `url` when it is a web address, as for a stored page; else the user app's
- * list of documents.
- */
+/** The metadata's `url` where it is a web address, else the user app's list. */
 export function buildUrl(appUrl: string, id: string, { url }: Metadata): string {
   if (
     typeof url === 'string' &&
@@ -54,10 +46,7 @@ export function parseCursor(cursor: unknown): DocumentPlace | null {
   return { value: created_at, id }
 }
 
-/**
- * Accepts only the clock's format: other formats that JavaScript accepts are errors in the
- * database.
- */
+/** The clock's format only: others that JavaScript accepts are errors in the database. */
 function isInstant(value: unknown): value is string {
   if (typeof value !== 'string' || !/^20\d\d-.{18}Z$/.test(value)) return false
   return !Number.isNaN(Date.parse(value)) && new Date(value).toISOString() === value

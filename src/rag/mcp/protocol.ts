@@ -1,13 +1,12 @@
-/**
- * Messages of the Model Context Protocol: JSON-RPC 2.0 over one POST each, without sessions. Since
- * 2026-07-28 every request names its version and capabilities in `_meta`, and its method in headers
- * too. Before, a client sends `initialize` first, and nothing of it is stored.
- * Source: modelcontextprotocol.io, specification 2026-07-28, "Overview", "Versioning", "Streamable
- * HTTP"; and 2025-11-25.
- */
+// Messages of the Model Context Protocol: JSON-RPC 2.0 over one POST each, without sessions. Since
+// 2026-07-28, `_meta` names version and capabilities, and headers repeat the method; before,
+// `initialize` came first. Source: modelcontextprotocol.io, specifications 2026-07-28 and
+// 2025-11-25.
+
 import type { IncomingHttpHeaders } from 'node:http'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { isObject } from '#platform/json.ts'
 
 /** Newest first. All versions after the first use `initialize`. */
 export const VERSIONS = ['2026-07-28', '2025-11-25', '2025-06-18'] as const
@@ -34,10 +33,7 @@ export const UNSUPPORTED_VERSION = -32022
 /** Until 2025-11-25; since then a missing resource is an invalid parameter. */
 export const RESOURCE_NOT_FOUND = -32002
 
-/**
- * An error of the protocol. `status` is the reply's HTTP status: 200 where the request itself was
- * valid.
- */
+/** `status`: the reply's HTTP status; 200 where the request itself was valid. */
 export class RpcError extends Error {
   readonly code: number
   readonly status: number
@@ -54,9 +50,7 @@ export class RpcError extends Error {
   }
 }
 
-/**
- * A request has an id, a notification has none; an old client's answer to the server has no method.
- */
+/** A notification has no id; an old client's answer to the server has no method. */
 const Envelope = Type.Object({
   jsonrpc: Type.Literal('2.0'),
   // JavaScript would round a larger whole number to another request's id.
@@ -74,10 +68,7 @@ let envelope: ReturnType<typeof Compile<typeof Envelope>> | null = null
 const META_VERSION = 'io.modelcontextprotocol/protocolVersion'
 const META_CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
 
-/**
- * Returns a request, or null for a message that is accepted and not answered. @throws RpcError with
- * 400
- */
+/** Null for a message that is accepted and not answered. @throws RpcError with 400 */
 export function readMessage(body: unknown, headers: IncomingHttpHeaders): RpcRequest | null {
   if (Array.isArray(body))
     throw malformed(INVALID_REQUEST, 'Invalid Request: send one message at a time')
@@ -149,10 +140,7 @@ function requireVersion(requested: string): void {
   throw malformed(UNSUPPORTED_VERSION, says, { supported: VERSIONS, requested })
 }
 
-/**
- * The header must equal the body, because a proxy may have decided by the header. The method itself
- * refuses values that are not text.
- */
+/** A proxy may have decided by the header. The method itself refuses values of other types. */
 function checkMirrored(headers: IncomingHttpHeaders, name: string, value: unknown): void {
   if (typeof value !== 'string') return
   const header = headers[name.toLowerCase()]
@@ -182,8 +170,4 @@ export function success(id: RequestId, result: object): object {
 
 export function failure(id: RequestId | null, { code, message, data }: RpcError): object {
   return { jsonrpc: '2.0', id, error: { code, message, ...(data && { data }) } }
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

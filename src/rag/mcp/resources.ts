@@ -1,7 +1,4 @@
-/**
- * A user's documents as resources, which a person selects by hand: `rag://documents/{id}`, as text
- * for files of every format.
- */
+/** Documents as resources, which a person selects: `rag://documents/{id}`, always as text. */
 import { Problem } from '#platform/problem.ts'
 import type { RagDeps } from '../deps.ts'
 import { readDocumentText } from '../documents/document-text.ts'
@@ -51,9 +48,7 @@ function buildResource({ id, source, metadata, created_at }: DocumentView): obje
   }
 }
 
-/**
- * @throws RpcError where the user has no such document, or where it is longer than one reply allows
- */
+/** @throws RpcError for a missing document, or one longer than a reply allows */
 export async function readResource(
   deps: Pick<RagDeps, 'db'>,
   userId: string,

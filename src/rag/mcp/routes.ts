@@ -1,10 +1,6 @@
-/**
- * `/mcp`, the protocol's streamable HTTP: each POST is answered with JSON, or late as a stream of
- * one event. The server sends nothing unrequested, so GET is 405.
- * Also serves the metadata of RFC 9728, to which every 401 points. It names no authorization server
- * while there is none.
- */
-
+// `/mcp`, streamable HTTP: each POST is answered with JSON, or late as a stream of one event. Also
+// serves the metadata of RFC 9728, to which every 401 points. It names no authorization server
+// while there is none.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { readOrigin } from '#ai/call-origin.ts'
@@ -15,7 +11,7 @@ import { textBodyBytesMax } from '#platform/http/bodies.ts'
 import { clientGone } from '#platform/http/client.ts'
 import type { Described } from '#platform/http/openapi.ts'
 import { formatDetail } from '#platform/http/replies.ts'
-import { JsonObject } from '#platform/http/schema.ts'
+import { JsonObject, NamedObject } from '#platform/http/schema.ts'
 import { streamProblem } from '#platform/http/sse.ts'
 import { parseJson } from '#platform/json.ts'
 import { platformProblem } from '#platform/problems.ts'
@@ -28,19 +24,21 @@ import { TEXT_BYTES_MAX } from './tools.ts'
 
 /** For the description only: the protocol has separate errors for invalid messages. */
 const Id = { type: ['string', 'integer', 'null'] }
-const Reply = Type.Object(
+const Reply = NamedObject(
+  'JsonRpcReply',
   {
     jsonrpc: Type.Literal('2.0'),
     id: Type.Unsafe<unknown>(Id),
     result: Type.Optional(JsonObject),
     error: Type.Optional(
-      Type.Object(
-        { code: Type.Integer(), message: Type.String(), data: Type.Optional(JsonObject) },
-        { title: 'JsonRpcError' },
-      ),
+      NamedObject('JsonRpcError', {
+        code: Type.Integer(),
+        message: Type.String(),
+        data: Type.Optional(JsonObject),
+      }),
     ),
   },
-  { title: 'JsonRpcReply', description: 'Has a `result` or an `error`.' },
+  { description: 'Has a `result` or an `error`.' },
 )
 const named = METHOD_NAMES.map((name) => `\`${name}\``).join(', ')
 const ofModern = 'Since 2026-07-28 required, and the same as in the body.'
@@ -63,14 +61,15 @@ const MESSAGES: Described = {
     ),
   ],
   body: {
-    'application/json': Type.Object(
+    'application/json': NamedObject(
+      'JsonRpcRequest',
       {
         jsonrpc: Type.Literal('2.0'),
         id: Type.Optional(Type.Unsafe<unknown>(Id)),
         method: Type.String({ description: `${named}, or a notification.` }),
         params: Type.Optional(JsonObject),
       },
-      { title: 'JsonRpcRequest', description: 'A message without an `id` is a notification.' },
+      { description: 'A message without an `id` is a notification.' },
     ),
   },
   replies: {
@@ -85,15 +84,12 @@ const MESSAGES: Described = {
   },
 }
 
-const ProtectedResource = Type.Object(
-  {
-    resource: Type.String({ format: 'uri' }),
-    resource_name: Type.String(),
-    scopes_supported: Type.Array(Type.String()),
-    bearer_methods_supported: Type.Array(Type.String()),
-  },
-  { title: 'ProtectedResource' },
-)
+const ProtectedResource = NamedObject('ProtectedResource', {
+  resource: Type.String({ format: 'uri' }),
+  resource_name: Type.String(),
+  scopes_supported: Type.Array(Type.String()),
+  bearer_methods_supported: Type.Array(Type.String()),
+})
 
 /** Replaces a body that is no JSON, so that the protocol's error is returned. */
 const NO_JSON = Symbol('no JSON')
@@ -118,8 +114,7 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
         }
       },
     )
-    // A missing credential or permission is answered with where to get one; a page of another site
-    // only with a refusal.
+    // A missing credential or permission is told where to get one; a page of another site is not.
     scope.setErrorHandler((error, request, reply) => {
       if (platformProblem.is(error, 'unauthenticated')) {
         if (isForeign(request)) throw ragProblem('origin_refused')
@@ -220,10 +215,7 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
     )
   }
 
-  /**
-   * Proxies give up on a silent reply: a slow result is sent as the one event of a stream with
-   * keep-alives.
-   */
+  /** Proxies give up on a silent reply: a slow one is a stream of one event with keep-alives. */
   function sendLate(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -249,10 +241,7 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
     return `Bearer ${[...(error === null ? [] : [`error="${error}"`]), ...challengeParameters].join(', ')}`
   }
 
-  /**
-   * A page in a user's browser must not call this server through an address of this machine (DNS
-   * rebinding), unless it has an API key.
-   */
+  /** A page must not call this through an address of the machine (DNS rebinding) without a key. */
   function requireOwnPage(request: FastifyRequest): void {
     if (isForeign(request) && requireCaller(request).keyId === null)
       throw ragProblem('origin_refused')

@@ -20,17 +20,11 @@ export type FilePlace = {
   write(id: string, content: AsyncIterable<Buffer>): Promise<void>
   /** Returns null when there is no such file. */
   read(id: string): Promise<Readable | null>
-  /**
-   * Removes the file and the rest of a killed write. Succeeds for a missing file; throws when it
-   * cannot be known whether the file is missing.
-   */
+  /** Also the rest of a killed write. Throws where the file may exist but cannot be reached. */
   remove(id: string): Promise<void>
 }
 
-/**
- * @throws Error with a sentence for a bucket without credentials, and for a folder that other nodes
- * lack
- */
+/** @throws Error for a bucket without credentials, or a folder that other nodes lack */
 export async function openFilePlace(db: Db, location: string, s3: S3Settings): Promise<FilePlace> {
   if (!location.startsWith('s3://')) return folderPlace(location, await claimFolder(db, location))
   const { bucket, prefix } = openPrivateBucket(location, s3, 'what users upload is never public')

@@ -83,10 +83,7 @@ export async function listOriginalIds(db: Db, userId: string): Promise<string[]>
   return rows.map(({ id }) => id)
 }
 
-/**
- * Lists originals written before that moment without a document: their ingest was refused or
- * killed.
- */
+/** Originals before that moment without a document: their ingest was refused or killed. */
 export function listUnclaimed(db: Db, before: string, limit: number) {
   return db
     .selectFrom('rag_originals')

@@ -1,8 +1,6 @@
-/**
- * The files of documents, stored as uploaded. The row is written first, then the file, then the
- * document that names it. Deletion reverses this: the row is deleted with the document, and a job
- * deletes the file. So after a kill at any point, every file has a row or a job.
- */
+// The files of documents, stored as uploaded: first the row, then the file, then the document that
+// names it. Deletion reverses this by a job. So after a kill at any point, every file has a row or
+// a job.
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { HOUR_MS, plus } from '#platform/clock.ts'
@@ -43,10 +41,7 @@ export async function keepOriginal(
   return id
 }
 
-/**
- * Returns the file's bytes. @throws Problem 503 when the file is missing, or its storage cannot be
- * read
- */
+/** @throws Problem 503 when the file is missing, or its storage cannot be read */
 export async function readOriginal(
   { secrets, files }: Pick<OriginalDeps, 'secrets' | 'files'>,
   { id }: Pick<Original, 'id'>,
@@ -79,10 +74,7 @@ const IDS_A_JOB = 500
 /** The longest time of an upload from its row to its document. */
 const UNCLAIMED_FOR_MS = 6 * HOUR_MS
 
-/**
- * Erases all originals of a user. A file that is being written during the first job is deleted by
- * the second.
- */
+/** A second job deletes a file that is being written during the first. */
 export async function eraseOriginals(
   { jobs, clock }: Pick<OriginalDeps, 'jobs' | 'clock'>,
   tx: Db,

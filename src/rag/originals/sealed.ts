@@ -1,9 +1,6 @@
-/**
- * Files encrypted at rest: AES-256-GCM in segments, each with its own tag, so that bytes are
- * verified before they are returned. Each file has a key (HKDF of the service's root and the file's
- * id). A segment's nonce is its number and whether it is the last, so no segment can be moved, left
- * out or cut off.
- */
+// Files encrypted at rest: AES-256-GCM in segments, so that bytes are verified before they are
+// returned, under a key of each file (HKDF). A segment's nonce is its number and whether it is the
+// last, so none can be moved, left out or cut off.
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto'
 import type { Bytes } from '#platform/content.ts'
 import type { Secrets } from '#platform/secrets.ts'
@@ -28,9 +25,7 @@ export async function* seal(
   }
 }
 
-/**
- * @throws Error where it was sealed for another file or with another root, or was changed or cut
- */
+/** @throws Error where it was sealed for another file or root, or was changed or cut */
 export async function* unseal(
   secrets: Pick<Secrets, 'key'>,
   id: string,

@@ -1,16 +1,10 @@
-/**
- * Progress of a change of the embedder: one user's chunks for that user, all chunks for the
- * operator.
- */
+/** Progress of a change of the embedder, for one user and for the operator. */
 import type { Db } from '#platform/db/db.ts'
 import type { RagDeps } from '../deps.ts'
 
 export type Progress = { done: number; total: number }
 
-/**
- * Counts a user's chunks with vectors of the configured embedder. Returns null when all have them,
- * and without an embedder.
- */
+/** Null when all the user's chunks have vectors of the embedder, and without one. */
 export async function readProgress(
   { db, embedder }: Pick<RagDeps, 'db' | 'embedder'>,
   userId: string,
@@ -30,10 +24,7 @@ export async function readProgress(
 
 export type RebuildProgress = Progress & { users: number }
 
-/**
- * Counts the users whose searches compare words only until their vectors are rebuilt, and their
- * chunks.
- */
+/** Users whose searches compare words only until their rebuild, and their chunks. */
 export async function readRebuildProgress(db: Db, embedder: string): Promise<RebuildProgress> {
   const row = await db
     .selectFrom('rag_stores')

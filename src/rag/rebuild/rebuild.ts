@@ -1,9 +1,6 @@
-/**
- * The job behind a change of the embedder. It replaces the vectors of each user's documents batch
- * by batch, while searches compare words only, and resumes after a kill: chunks that already have a
- * new vector are skipped. The trap: a text that the vendor rejects must not block other documents
- * or other users.
- */
+// The job behind a change of the embedder. It replaces vectors batch by batch, while searches
+// compare words only, and skips finished chunks after a kill. The trap: a text that the vendor
+// rejects must not block other documents or users.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { JobContext } from '#platform/jobs/runner.ts'
@@ -99,8 +96,7 @@ async function rebuildUser(deps: Rebuilding, userId: string, context: Context): 
       await lockDocuments(tx, userId)
       return work(tx)
     })
-  // Before any vector is replaced: nodes that still have the old embedder must not search a
-  // mixture.
+  // Before any vector is replaced: nodes with the old embedder must not search a mixture.
   await whileLocked((tx) => setStoreEmbedder(tx, userId, ''))
   await vectors.dropIndexes?.(db, userId, embedder.id)
   for (let isComplete = false; !isComplete; ) {
@@ -110,9 +106,7 @@ async function rebuildUser(deps: Rebuilding, userId: string, context: Context): 
   }
 }
 
-/**
- * Embeds all documents that lack vectors. @throws the last failure, after every document was tried
- */
+/** Embeds documents without vectors. @throws the last failure, after all were tried */
 async function embedDocuments(deps: Rebuilding, userId: string, context: Context): Promise<void> {
   const { db, embedder, log } = deps
   let failure: unknown
@@ -138,10 +132,7 @@ async function embedDocuments(deps: Rebuilding, userId: string, context: Context
   if (failure !== undefined) throw failure
 }
 
-/**
- * Returns the first documents with at most CHUNKS_PER_BATCH chunks together, or one larger
- * document.
- */
+/** Returns the first documents of at most CHUNKS_PER_BATCH chunks, or one larger one. */
 function takeBatch(documents: UnembeddedDocument[]): UnembeddedDocument[] {
   let chunks = 0
   const end = documents.findIndex((document) => {
@@ -151,10 +142,7 @@ function takeBatch(documents: UnembeddedDocument[]): UnembeddedDocument[] {
   return end === -1 ? documents : documents.slice(0, Math.max(1, end))
 }
 
-/**
- * Returns false when the vendor rejects a text of the batch; the caller then embeds each document
- * alone.
- */
+/** False when the vendor rejects a text; the caller then embeds each document alone. */
 async function isEmbeddedTogether(
   deps: Rebuilding,
   userId: string,
@@ -205,10 +193,7 @@ async function embedBatch(
 
 type MissingChunk = Pick<Chunk, 'index' | 'content'> & { document: UnembeddedDocument }
 
-/**
- * Yields the chunks without a vector of the configured embedder, at most CHUNKS_PER_BATCH at a
- * time.
- */
+/** Yields chunks without a vector of the embedder, at most CHUNKS_PER_BATCH at a time. */
 async function* readMissingChunks(
   { db, embedder, vectors }: Rebuilding,
   userId: string,

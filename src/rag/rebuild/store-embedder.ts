@@ -1,8 +1,5 @@
-/**
- * `rag_stores.embedder` names the embedder that made the vectors of all of a user's documents. It
- * is empty while some document lacks them; searches then compare words only, so that no ranking
- * mixes two embedders.
- */
+// `rag_stores.embedder` names the embedder of all a user's vectors. It is empty while some document
+// lacks them; searches then compare words only, so that no ranking mixes embedders.
 import { afterCommit, type Db } from '#platform/db/db.ts'
 import type { RagDeps } from '../deps.ts'
 import { bumpRevision, type DocumentRow, readStore } from '../documents/document-store.ts'
@@ -50,9 +47,7 @@ export async function setStoreEmbedder(tx: Db, userId: string, embedder: string)
 const UNEMBEDDED = ['id', 'version', 'edition', 'chunks', 'total_chunks', 'embedder'] as const
 export type UnembeddedDocument = Pick<DocumentRow, (typeof UNEMBEDDED)[number]>
 
-/**
- * Returns documents without the vectors of this embedder, ordered by id, starting behind `after`.
- */
+/** Returns documents without this embedder's vectors, by id, behind `after`. */
 export function listUnembedded(
   db: Db,
   userId: string,

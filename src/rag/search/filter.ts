@@ -1,7 +1,4 @@
-/**
- * Metadata filters: parsed once, applied to a user's own documents before the ranking, so that a
- * narrow filter still fills the results.
- */
+// Metadata filters, applied before the ranking, so that a narrow filter still fills the results.
 import type { Issue } from '#platform/problem.ts'
 import { platformProblem } from '#platform/problems.ts'
 import type { Metadata } from '../tables.ts'
@@ -50,10 +47,7 @@ export function addDocumentIds(
 
 const EXTERNAL_ID = 'external_id'
 
-/**
- * @throws Problem 422 for an unknown operator, a nested object, a list outside of $in, or a bound
- * that is no number
- */
+/** @throws Problem 422 for an unknown operator, a nested object, or a wrong value */
 export function parseFilter(filter: Record<string, unknown> | undefined): Condition[] {
   const issues: Issue[] = []
   const refuse = (path: string[], msg: string) =>

@@ -1,7 +1,4 @@
-/**
- * Reciprocal rank fusion: merges several rankings by their ranks alone, since a cosine and a share
- * of words are not comparable.
- */
+/** Reciprocal rank fusion: by ranks alone, since a cosine and a share of words do not compare. */
 
 export type Found = { version: string; index: number; score: number }
 

@@ -3,7 +3,7 @@ import { CALL_TAGS, readOrigin } from '#ai/call-origin.ts'
 import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
-import { JsonObject, Nullable, OneOf } from '#platform/http/schema.ts'
+import { JsonObject, Omittable, OneOf } from '#platform/http/schema.ts'
 import { readCollectionScope } from '../collections/collections.ts'
 import type { Mount } from '../mounts.ts'
 import { Chunk, CollectionIds, QUERY_CHARACTERS_MAX, SearchWarnings, TopK } from '../schemas.ts'
@@ -29,7 +29,7 @@ const SearchBody = Type.Object({
     description:
       'Excludes chunks below this share of the best score. With 0.7, fewer chunks are returned, and those that answer are rarely missing.',
   }),
-  filter: Type.Optional(Nullable(JsonObject)),
+  filter: Omittable(JsonObject),
   collections: Type.Optional(CollectionIds),
   rerank: Type.Optional(
     Type.Boolean({

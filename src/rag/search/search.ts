@@ -1,7 +1,5 @@
-/**
- * Searches a user's chunks by their words (`words/`), by an embedder's vectors, or by both, whose
- * rankings are then fused. Filters select documents before anything is ranked.
- */
+// Searches a user's chunks by words (`words/`), by vectors, or by both with fused rankings. Filters
+// select documents before anything is ranked.
 import { countSubjectWords } from '#embeddings/terms.ts'
 import { invalid } from '#platform/problems.ts'
 import type { RagDeps } from '../deps.ts'
@@ -28,9 +26,7 @@ export type FoundChunk = {
   metadata: Metadata & ChunkMetadata
 }
 
-/**
- * The chunk's place in its file. A client's metadata may contain other values under these names.
- */
+/** A client's metadata may contain other values under these names. */
 export type ChunkMetadata = {
   /** From 1. */
   page?: number
@@ -55,10 +51,7 @@ export function checkMode(mode: Mode, { embedder }: Pick<RagDeps, 'embedder'>): 
 }
 
 export type SearchQuery = {
-  /**
-   * The question; in a conversation also the question after earlier messages. Chunks that several
-   * of them find rank higher.
-   */
+  /** The question; in a conversation also after earlier messages, for a higher rank. */
   queries: string[]
   topK: number
   /** Chunks with a lower score are left out. */
@@ -177,10 +170,7 @@ export async function findChunks(
     : { found: chunks, nearest: [], warnings }
 }
 
-/**
- * Returns true when a document that meets the conditions can be compared by vectors; else no vendor
- * is called.
- */
+/** Whether any document of the conditions has vectors; else no vendor is called. */
 async function hasVectors(
   { indexes, embedder }: Pick<RagDeps, 'indexes' | 'embedder'>,
   userId: string,

@@ -15,12 +15,12 @@ export function listErrors(
 ): { room: string; errors: DocumentedError[] }[] {
   return Object.entries(catalogues).map(([room, catalogue]) => ({
     room,
-    errors: Object.entries(catalogue).map(([code, [status, sentence, { advice, alias } = {}]]) => ({
+    errors: Object.entries(catalogue).map(([code, [status, sentence, advice, alias]]) => ({
       code,
       alias,
       status: [status].flat().join(' or '),
       sentence: formatSentence(sentence),
-      advice: advice === undefined ? null : formatSentence(advice),
+      advice: advice == null ? null : formatSentence(advice),
     })),
   }))
 }

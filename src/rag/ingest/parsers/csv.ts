@@ -1,7 +1,4 @@
-/**
- * Comma-separated values (RFC 4180, and with semicolons or tabs) as a table, whose header is
- * repeated for each part. Other text stays unchanged.
- */
+/** Comma-separated values (RFC 4180; also semicolons, tabs) as a table. Other text stays. */
 import { type CsvError, parse } from 'csv-parse/sync'
 import { parsePlainText } from './plain-text.ts'
 import { markdownTable } from './table.ts'
@@ -17,10 +14,7 @@ export async function parseCsv(bytes: Uint8Array): Promise<Reading> {
   }
 }
 
-/**
- * Returns null where rows differ in their number of cells: the text is no table, or has another
- * separator.
- */
+/** Null where rows differ in their number of cells: no table, or another separator. */
 function readTable(text: string): string[][] | null {
   const first = text.slice(0, text.search(/[\r\n]|$/))
   const separators = [',', ';', '\t'].sort((a, b) => first.split(b).length - first.split(a).length)

@@ -1,12 +1,6 @@
-/**
- * The formats that can be stored. The parser, the API's description, its errors and the upload page
- * follow from this list.
- * Runs in the browser, too.
- */
+/** The accepted formats, of which parser, API, errors and upload page follow. For browsers, too. */
 
-/**
- * `ole`: the container of encrypted Office documents and of all from before 2007. It is not read.
- */
+/** `ole`: encrypted Office documents and all from before 2007. It is not read. */
 export type Format = keyof typeof accepted | 'ole'
 
 type Accepted = {

@@ -1,8 +1,6 @@
-/**
- * Formulas of MathML and of Office (OMML) on one line: `(a)/(b)`, `x^2`, `x_(i+1)`, `√(x)`, `[a, b;
- * c, d]`.
- * The element names of the two languages do not collide, so one table contains the writers of both.
- */
+// Formulas of MathML and of Office (OMML) on one line: `(a)/(b)`, `x^2`, `x_(i+1)`, `√(x)`. The
+// element names of the two do not collide, so one table has the writers of both.
+import { wordSet } from '#platform/words.ts'
 
 /** An element's children as written, in order; OMML finds them by name, MathML by position. */
 type Parts = { name: string; text: string }[]
@@ -86,10 +84,10 @@ const readMarks = (attribute: (name: string) => string | undefined): Marks => ({
 })
 
 /** The elements of MathML that are read here. */
-export const mathElements = new Set(
-  'math mrow mi mn mo ms mtext mspace mfrac msup msub msubsup munder mover munderover msqrt mroot mfenced mtable mtr mlabeledtr mtd mmultiscripts mprescripts none semantics annotation annotation-xml maction mphantom mpadded mstyle menclose merror'.split(
-    ' ',
-  ),
+export const mathElements = wordSet(
+  'math mrow mi mn mo ms mtext mspace mfrac msup msub msubsup munder mover munderover msqrt',
+  'mroot mfenced mtable mtr mlabeledtr mtd mmultiscripts mprescripts none semantics',
+  'annotation annotation-xml maction mphantom mpadded mstyle menclose merror',
 )
 
 const writers: Record<string, (parts: Parts, marks: Marks) => string> = {
@@ -163,10 +161,8 @@ function joined(parts: Parts): string {
   return text
 }
 
-const scripted = new Set(
-  'msup msub msubsup munder mover munderover mmultiscripts sSup sSub sSubSup limLow limUpp'.split(
-    ' ',
-  ),
+const scripted = wordSet(
+  'msup msub msubsup munder mover munderover mmultiscripts sSup sSub sSubSup limLow limUpp',
 )
 
 const elements = (parts: Parts) =>
@@ -242,10 +238,12 @@ function multiscripts(parts: Parts): string {
 /** Raised, lowered, or neither. */
 export type Script = '^' | '_' | ''
 
-/**
- * Text with marks for raised and lowered parts: `10^3`, `x_1`. `CO₂` stays without a mark, so that
- * a search finds CO2; so do `1st`, `word[1]` and `®`.
- */
+/** Reads the `vertAlign` of Word and Excel. */
+export function readScript(position: string | undefined): Script {
+  return position === 'superscript' ? '^' : position === 'subscript' ? '_' : ''
+}
+
+/** Marks raised and lowered text, `10^3`, `x_1`, except where a search must find CO2 or `1st`. */
 export class ScriptedText {
   #text = ''
   /** The end of the text; reading it from a long text would copy the text each time. */
@@ -286,10 +284,7 @@ export class ScriptedText {
 const ORDINAL = /^(?:st|nd|rd|th|er|re|ère|ème)$/i
 const ELEMENT = /(?:^|[^\p{Ll}\p{N}_])(?:[A-Z][a-z]?|[)\]])$/u
 
-/**
- * Returns raised or lowered text with its mark, depending on the text before it; ordinals, notes
- * such as `[1]` and signs get no mark.
- */
+/** Depends on the text before it; ordinals, notes such as `[1]` and signs get no mark. */
 export function markScript(before: string, text: string, script: Script): string {
   const inner = text.trim()
   if (!/[\p{L}\p{N}]/u.test(inner) || /^\[.*\]$/s.test(inner) || inner.includes('\n')) return text

@@ -1,7 +1,4 @@
-/**
- * Charts and diagrams (SmartArt) of slides, sheets and documents, found by the relation that names
- * their part.
- */
+/** Charts and diagrams (SmartArt) of slides, sheets and documents, found by their relation. */
 import { chartText, POINTS_MAX } from './chart.ts'
 import { decodeXml, PART_MAX, readRelations } from './office.ts'
 import { type Graphics, shapesText } from './shapes.ts'

@@ -1,10 +1,8 @@
-/**
- * Web pages and the chapters of EPUBs as Markdown: headings, lists, tables, code. Fetches nothing
- * and runs nothing.
- * The trap: htmlparser2 implies end tags from the innermost open element alone, so elements without
- * a meaning here must not be open.
- */
+// Web pages and EPUB chapters as Markdown: headings, lists, tables, code. Fetches and runs nothing.
+// The trap: htmlparser2 implies end tags from the innermost open element alone, so elements without
+// a meaning here must not be open.
 import { Parser } from 'htmlparser2'
+import { wordSet } from '#platform/words.ts'
 import { type Block, joinBlocks } from './blocks.ts'
 import { FormulaReader, mathElements, type Script, ScriptedText } from './formulas.ts'
 import { parsePlainText } from './plain-text.ts'
@@ -35,16 +33,14 @@ async function decodeHtml(bytes: Uint8Array): Promise<string> {
   return await parsePlainText(bytes)
 }
 
-const blocks = new Set(
-  'address article aside blockquote body dd details dialog div dl dt fieldset figcaption figure footer form head header html legend main nav p section summary table tbody td tfoot th thead tr'.split(
-    ' ',
-  ),
+const blocks = wordSet(
+  'address article aside blockquote body dd details dialog div dl dt fieldset figcaption',
+  'figure footer form head header html legend main nav p section summary table tbody td tfoot',
+  'th thead tr',
 )
 /** Elements with content that is invisible in the page. */
-const hidden = new Set(
-  'title script style textarea noscript template svg iframe object datalist noembed noframes'.split(
-    ' ',
-  ),
+const hidden = wordSet(
+  'title script style textarea noscript template svg iframe object datalist noembed noframes',
 )
 const HEADING = /^h[1-6]$/
 const scripts: Record<string, Script> = { sup: '^', sub: '_' }
@@ -64,10 +60,7 @@ const breaksLine = (name: string) =>
 
 /** Limit of open elements: the parser searches all of them at each end tag. */
 const OPEN_MAX = 50_000
-/**
- * Limit of the empty cells that fill spanning cells: a few huge spans would make a table larger
- * than the memory.
- */
+/** Bounds empty cells: a few huge spans would make a table larger than the memory. */
 const REACHED_MAX = 1_000_000
 const SPAN_MAX = 1_000
 
@@ -112,10 +105,7 @@ export function htmlToMarkdown(
 /** XHTML may give its elements a prefix. */
 const localName = (name: string) => name.slice(name.indexOf(':') + 1)
 
-/**
- * Elements without a meaning here are void: an unclosed <b> would prevent the next <li> from
- * closing the one around it.
- */
+/** Other elements are void: an unclosed <b> would prevent the next <li> from closing the last. */
 class PageParser extends Parser {
   writer: MarkdownWriter | null = null
 
@@ -156,10 +146,7 @@ class MarkdownWriter {
   #title = ''
   #hasPictures = false
 
-  /**
-   * KaTeX writes each formula as MathML, and again as spans after it. The parser reports the end of
-   * spans only while this is true.
-   */
+  /** KaTeX repeats each formula as spans; only then does the parser report their ends. */
   get isCountingSpans(): boolean {
     return this.#spans !== null
   }

@@ -1,7 +1,4 @@
-/**
- * Jupyter notebooks (nbformat 3 and 4): text cells unchanged, code and its text output as blocks.
- * Pictures are left out.
- */
+/** Jupyter notebooks (nbformat 3 and 4): text cells unchanged, code and text output as blocks. */
 import { htmlToMarkdown } from './html.ts'
 import { parsePlainText } from './plain-text.ts'
 import { PICTURES, type Reading, Unreadable, type Warning } from './unreadable.ts'

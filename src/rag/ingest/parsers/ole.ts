@@ -1,7 +1,4 @@
-/**
- * OLE containers of encrypted Office documents, and of all from before 2007. They are not read; the
- * error distinguishes the two.
- */
+/** OLE: encrypted Office documents, and all from before 2007. Not read; the error tells which. */
 import { Unreadable } from './unreadable.ts'
 
 /** @throws Unreadable always, with advice */

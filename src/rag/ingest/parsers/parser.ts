@@ -1,7 +1,5 @@
-/**
- * Reads the text of untrusted files on worker threads, which are killed when they use too much CPU
- * time or memory. A file's name claims its format and its first bytes prove it; both must agree.
- */
+// Reads untrusted files on worker threads, which are killed when they use too much CPU time or
+// memory. A file's name claims its format and its first bytes prove it; both must agree.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Piscina } from 'piscina'
 import { type Content, inFile } from '#platform/content.ts'
@@ -17,10 +15,7 @@ import { type Outcome, type Task, UNKNOWN } from './worker-task.ts'
 export type Limits = {
   /** CPU time of the thread. A file that needs more is refused permanently. */
   cpuMs: number
-  /**
-   * Elapsed time, including the wait for a thread. A file that needs more is a 503: the machine is
-   * busy, the file may be good.
-   */
+  /** With the wait for a thread. Beyond it 503: the machine is busy, the file may be good. */
   wallMs: number
   heapMb: number
   /** Memory of the thread outside its heap: typed arrays, such as inflated streams. */
@@ -111,17 +106,13 @@ export function createParser({ temporaryFiles, log }: ParserDeps, limits: Partia
     }
   }
 
-  /**
-   * Aborts with a problem once the thread has used too much, until `killed` is aborted. Both
-   * readings interrupt a busy thread.
-   */
+  /** Aborts `killed` when the thread has used too much. Both readings interrupt a busy thread. */
   async function watch({ start }: Task, killed: AbortController): Promise<void> {
     for (; !killed.signal.aborted; await sleep(WATCH_MS)) {
       const [id, cpuMsAtStart = UNKNOWN] = start
       const thread = pool.threads.find(({ threadId }) => threadId === id)
       const memory = await thread?.getHeapStatistics().catch(() => undefined)
-      // Rejects on systems that do not count the CPU time of a thread; then only `wallMs` limits
-      // it.
+      // Rejects where the system does not count a thread's CPU time; then only `wallMs` limits it.
       const cpu = await thread?.cpuUsage().catch(() => undefined)
       if ((memory?.external_memory ?? 0) > buffersMb * 1024 * 1024)
         killed.abort(unreadable(TOO_MUCH_MEMORY))

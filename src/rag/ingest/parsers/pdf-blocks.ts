@@ -1,8 +1,5 @@
-/**
- * Derives headings, tables and paragraphs of a PDF from its lines: a heading is larger or heavier
- * than the text and separate from it, or is a bookmark. Doubtful lines stay paragraphs. No line is
- * lost or moved.
- */
+// Derives headings, tables and paragraphs of a PDF from its lines. A heading is larger or heavier
+// than the text and separate from it, or is a bookmark. No line is lost or moved.
 import type { Outline } from '../outline.ts'
 import { joinLines, type Line } from './pdf-lines.ts'
 import { findTables, type Span, type Table } from './pdf-tables.ts'
@@ -227,9 +224,7 @@ function standsAlone(lines: Line[], i: number, body: Body): boolean {
   return above < 0 || above > Math.max(line.height * 1.45, below * 0.9)
 }
 
-/**
- * Returns the fonts of lines that are headings if the font is bold, each with a page that uses it.
- */
+/** Returns fonts of lines that are headings if the font is bold, each with one of its pages. */
 export function findDoubtfulFonts(pages: PageLines[], body: Body): Map<string, number> {
   const fonts = new Map<string, number>()
   for (const { page, lines } of pages) {
@@ -263,10 +258,7 @@ function addBookmarked(titles: Map<Line, Title>, pages: PageLines[], bookmarks: 
   }
 }
 
-/**
- * Returns the first lines of the page with one of these names. One pass over the lines for any
- * number of names.
- */
+/** Returns the first lines with each name, in one pass for any number of names. */
 function findNamedLines(lines: Line[], names: ReadonlySet<string>): Map<string, Line[]> {
   const found = new Map<string, Line[]>()
   const longest = [...names].reduce((most, { length }) => Math.max(most, length), 0)

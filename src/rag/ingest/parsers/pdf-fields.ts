@@ -1,7 +1,5 @@
-/**
- * The values of form fields in a PDF page, as pieces of text at their places in the page. The trap:
- * a field's value may differ from its drawing, and the drawing counts.
- */
+// The values of form fields in a PDF page, as pieces of text at their places. The trap: a field's
+// value may differ from its drawing, and the drawing counts.
 import type { Piece } from './pdf-lines.ts'
 
 export type Annotation = {
@@ -26,10 +24,7 @@ export type Annotation = {
 /** Hidden, or invisible on a screen (PDF 32000-1, table 165). */
 const HIDDEN = 2 | 32
 
-/**
- * Limit of pieces times fields, because each field searches all pieces for its place. Further
- * fields follow the text of their page.
- */
+/** Limit of pieces times fields, a search each. Further fields follow their page's text. */
 const LOOKED_AT_MAX = 10_000_000
 
 /** @returns the page's pieces with those of its fields, in reading order */
@@ -116,9 +111,7 @@ function readMark({
 
 const toText = (value: unknown) => (typeof value === 'string' ? value : '')
 
-/**
- * Inserts a field into its row, after the piece to its left; without a row, after the piece above.
- */
+/** After the piece to its left in its row; without a row, after the piece above. */
 function place(pieces: Piece[], field: Piece): void {
   // A blank between two words of the row is no gap when a field fills it.
   for (let i = pieces.length - 1; i >= 0; i--)
@@ -135,8 +128,7 @@ function place(pieces: Piece[], field: Piece): void {
   const left = row.filter((i) => at(i).x <= field.x).sort((a, b) => at(b).x - at(a).x)[0]
   const right = row.filter((i) => at(i).x > field.x).sort((a, b) => at(a).x - at(b).x)[0]
   const nearest = left === undefined ? right : left
-  // A checkbox precedes its label; in a form of several columns it follows the label of another
-  // box.
+  // A checkbox precedes its label; in a form of several columns it follows another box's label.
   const isBefore =
     right !== undefined &&
     (left === undefined ||

@@ -1,9 +1,6 @@
-/**
- * Turns the pieces of text of a PDF page into paragraphs: lines by their baseline, words joined
- * across line ends, without running headers and footers. The trap: rows of a statement, a list or a
- * log look alike too, so lines that may be text stay.
- */
-
+// Turns the pieces of a PDF page into paragraphs: lines by their baseline, words joined across line
+// ends, without running headers and footers. The trap: rows of a statement, a list or a log look
+// alike too, so lines that may be text stay.
 import { LineScripts } from './pdf-scripts.ts'
 
 export type Piece = {
@@ -13,10 +10,7 @@ export type Piece = {
   y: number
   width: number
   height: number
-  /**
-   * The name in pdf.js, the same in the whole document; empty when no font of the page draws the
-   * piece.
-   */
+  /** The name in pdf.js, the same in the whole document; empty for pieces without a font. */
   font: string
 }
 
@@ -91,10 +85,7 @@ function continuesLine(line: Line, { x, y }: Piece, size: number): boolean {
   return Math.abs(y - line.y) < size * 0.5 && x > line.x - size && x - line.end < size * 40
 }
 
-/**
- * Wide gaps separate the columns of a table or form; tabs mark them, so that the chunker sees a
- * row.
- */
+/** Tabs mark the wide gaps of a table or form, so that the chunker sees a row. */
 function addToLine(
   line: Line,
   { text, x, width, height }: Piece,
@@ -179,10 +170,7 @@ function separateLines(before: Line, line: Line, edge: number): string | null {
   return isRow(before, line, edge) ? '\n' : glue(before.text, line.text)
 }
 
-/**
- * Returns for each line the right edge of its text: the end of the longest line. Infinity where all
- * other lines are rows, because the longest line is then a row, too.
- */
+/** The end of the longest line; Infinity where the others are rows, as it is one, too. */
 function findTextEdges(lines: Line[]): number[] {
   const edges: number[] = []
   let from = 0
@@ -224,10 +212,7 @@ const rowStart = /^(?:\d[\d.:,/T-]*\d\S*|[#№]\d+)(?=\s)/
 
 const readStart = ({ text }: Line) => rowStart.exec(text.slice(0, 60))?.[0]
 
-/**
- * Returns true when the line ended despite free space: it is a row of a statement, a log or a list,
- * not wrapped text.
- */
+/** The line ended despite free space: a row of a statement, a log or a list, not prose. */
 function isRow(before: Line, line: Line, edge: number): boolean {
   const shape = (text: string) => text.replace(/\d+/g, '0')
   if (/\d/.test(line.text) && shape(before.text) === shape(line.text)) return true
@@ -261,10 +246,7 @@ export type Page = {
 const PAGES_MIN = 4
 /** How far a running line's position may vary, in points. */
 const DRIFT = 4
-/**
- * Headers and footers are a smaller share of any real text; a larger share means that the lines are
- * no headers.
- */
+/** Headers and footers are less of any real text; beyond that share, lines are no headers. */
 const SHARE_MAX = 0.05
 
 /**
@@ -309,10 +291,7 @@ export function dropRunningLines(pages: Page[]): Line[][] {
   return before - countInk(remaining) > before * SHARE_MAX ? all : remaining
 }
 
-/**
- * "Patient: Ada Lovelace", "IBAN DE89 3704 0044", an email address: a fact about the whole file
- * stays where it first occurs.
- */
+/** "Patient: Ada Lovelace", "IBAN DE89 3704 0044": stays where it first occurs. */
 const fact = /\p{L}: ?[^\s\0]|\d{5}|\d[\d ./-]{6,}\d|@/u
 
 function countInk(pages: Line[][]): number {
@@ -389,10 +368,7 @@ function findKeys(line: string, page: number, isFoot: boolean): string[] {
   return keys
 }
 
-/**
- * Accepts "Page 3 of 12", "3 / 12", "– 3 –", "3 | Annual report"; rejects "Invoice 12", "Total: 3"
- * and "3. Delivery".
- */
+/** "Page 3 of 12", "3 / 12", "– 3 –", "3 | Annual report"; not "Invoice 12" or "Total: 3". */
 function isPageNumber(before: string, after: string, offset: number, isFoot: boolean): boolean {
   if (pageWord.test(before) || pageCounter.test(after)) return true
   const isAlone =

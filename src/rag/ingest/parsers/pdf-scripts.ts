@@ -1,16 +1,10 @@
-/**
- * Raised and lowered text within a line of a PDF, marked as in other formats: `10^3`, `x_n`, `H₂O`.
- * Recognised by size and baseline.
- */
+/** Raised and lowered text within a line of a PDF, by size and baseline: `10^3`, `x_n`, `H₂O`. */
 import { markScript, type Script } from './formulas.ts'
 
 /** Text with its baseline and size; y grows downwards. */
 type Piece = { text: string; y: number; height: number }
 
-/**
- * The share of the line's height: LibreOffice writes 0.58, TeX 0.7, browsers 0.75 to 0.83. A line
- * next to a drop cap has less.
- */
+/** LibreOffice writes 0.58, TeX 0.7, browsers 0.75 to 0.83; beside a drop cap it is less. */
 const HEIGHT = { min: 0.55, max: 0.82 }
 /** The minimum distance from the baseline, as a share of the line's height. */
 const SHIFT_MIN = 0.1

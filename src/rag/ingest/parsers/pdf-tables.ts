@@ -1,8 +1,5 @@
-/**
- * Finds tables among the lines of a PDF page by their aligned columns. A PDF does not mark tables,
- * so a table needs a header, aligned columns and short cells; all other lines stay lines. The trap:
- * text in two columns, lists and leaders look like tables.
- */
+// Finds tables among the lines of a PDF page: a header, aligned columns and short cells, since a
+// PDF does not mark them. The trap: text in two columns, lists and leaders look like tables.
 import type { Cell, Line } from './pdf-lines.ts'
 
 export type Span = { x: number; end: number }
@@ -19,10 +16,7 @@ export type Table = {
 }
 
 const COLUMNS_MAX = 16
-/**
- * After more aligned lines that turn out to be no table, the search continues behind them instead
- * of at the next line.
- */
+/** Beyond this many aligned lines without a table, the search goes on behind them. */
 const RETRY_MAX = 40
 
 /** @param carried the columns of the table at the end of the page before */
@@ -71,10 +65,7 @@ function findRegion(lines: Line[], from: number): Region {
   return { lines: lines.slice(from, last.i + 1), columns: last.columns }
 }
 
-/**
- * Returns the columns extended by a row; null where a cell spans two columns, or two cells are in
- * one.
- */
+/** Null where a cell spans two columns, or two cells are in one. */
 function fitRow(columns: Span[], { cells, height }: Line): Span[] | null {
   if (cells.length > COLUMNS_MAX) return null
   const gutter = height * 0.3
@@ -164,10 +155,7 @@ function isAligned(column: Cell[], size: number): boolean {
   })
 }
 
-/**
- * Returns true when the first row names all columns except at most one, and differs from the rows
- * below by its letters, by space or by the digits of a column.
- */
+/** Names all columns but one, and differs from the rows by letters, space or digits. */
 function hasHead(lines: Line[], columns: Span[], body: Cell[][]): boolean {
   const [head, first] = lines as [Line, Line]
   const names = head.cells.map(({ text }) => text)

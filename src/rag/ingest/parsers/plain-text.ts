@@ -1,9 +1,6 @@
-/**
- * Character encoding detection. Byte order marks and UTF-8 are certain. UTF-16 without a mark is
- * recognised by its spaces and stops; jschardet's byte-pair statistics rank the rest.
- * The trap: some bytes read well in several encodings. A guess needs a distant runner-up and
- * plausible text; otherwise the file is refused, since a wrong guess would be stored permanently.
- */
+// Detects encodings. Byte order marks and UTF-8 are certain; UTF-16 shows by its spaces and stops;
+// jschardet's statistics rank the rest. The trap: some bytes read well in several encodings, so a
+// guess without a distant runner-up is refused.
 import { Unreadable } from './unreadable.ts'
 
 /** @throws Unreadable for binary data, damaged UTF-8 and ambiguous encodings */
@@ -50,10 +47,7 @@ function detectMark([a, b, c, d]: Uint8Array): string | undefined {
 
 const ESCAPE = 0x1b
 
-/**
- * Detects seven bits that switch to Japanese and back (ISO-2022-JP: ESC $ or ESC ( with a letter);
- * other escapes colour a terminal.
- */
+/** ISO-2022-JP switches by ESC $ or ESC ( with a letter; other escapes colour a terminal. */
 function decodeEscaped(bytes: Uint8Array): string {
   const switches = bytes.some(
     (byte, i) => byte === ESCAPE && bytes[i + 1] === 0x24 && /[@AB(]/.test(at(bytes, i + 2)),
@@ -65,10 +59,7 @@ function at(bytes: Uint8Array, i: number): string {
   return String.fromCharCode(bytes[i] ?? 0)
 }
 
-/**
- * Returns true for a zero byte, or more than 1 % of control characters other than tab, line ends,
- * form feed and escape.
- */
+/** A zero byte, or more than 1 % of unusual control characters. */
 function isBinary(bytes: Uint8Array): boolean {
   let controls = 0
   const sample = bytes.subarray(0, 65_536)
@@ -77,10 +68,7 @@ function isBinary(bytes: Uint8Array): boolean {
   return bytes.includes(0) || controls > sample.length / 100
 }
 
-/**
- * Separators of words and sentences in all scripts. Every longer text has some, and swapped bytes
- * turn them into rare characters.
- */
+/** Separators in all scripts: longer texts have some, and swapped bytes make them rare ones. */
 const separators = /[ \n\u3000-\u3002\uff0c\uff01\uff1f\u060c]/gu
 /** The letters and signs of today's scripts. */
 const usual =
@@ -106,10 +94,7 @@ function decodeWide(bytes: Uint8Array): string | undefined {
     : undefined
 }
 
-/**
- * Valid UTF-8 sequences rarely occur by chance: where they outnumber the odd bytes, the file was
- * UTF-8 once.
- */
+/** UTF-8 sequences are rare by chance: where they outnumber odd bytes, it once was UTF-8. */
 function isMostlyUtf8(bytes: Uint8Array): boolean {
   const sample = sampleText(bytes)
   const text = new TextDecoder('utf-8').decode(sample)
@@ -118,10 +103,7 @@ function isMostlyUtf8(bytes: Uint8Array): boolean {
   return whole >= broken
 }
 
-/**
- * Typographic punctuation alone ("it’s", “so” – 20 €) has the same bytes in all Western encodings
- * of Windows.
- */
+/** Typographic marks alone ("it’s", “so” – 20 €) are equal in all Western Windows encodings. */
 function decodePunctuated(bytes: Uint8Array): string | undefined {
   if (bytes.some((byte) => byte > 0x7f && !punctuation.has(byte))) return undefined
   const text = decode('windows-1252', bytes)
@@ -151,10 +133,7 @@ const misplaced = new RegExp(
 /** Below this many bytes beyond ASCII the statistics are weak. */
 const FEW = 30
 const VERY_FEW = 10
-/**
- * Returns the lead that the best guess needs over the runner-up; with a smaller lead the wrong one
- * may be first.
- */
+/** With a smaller lead over the runner-up, the wrong guess may be first. */
 function findMargin({ label }: Reading, beyondAscii: number): number {
   if (beyondAscii >= FEW) return 1
   return beyondAscii < VERY_FEW && label !== 'windows-1252' ? 0.75 : 0.9

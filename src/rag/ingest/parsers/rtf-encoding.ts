@@ -1,7 +1,4 @@
-/**
- * Character sets of RTF: code pages by number, and the `\fcharset` numbers of fonts (RTF 1.9.1,
- * "Font Table").
- */
+/** Code pages of RTF by number and by `\fcharset` of fonts (RTF 1.9.1, "Font Table"). */
 import { Unreadable } from './unreadable.ts'
 
 const labels: Record<number, string> = {

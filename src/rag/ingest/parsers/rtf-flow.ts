@@ -1,6 +1,4 @@
-/**
- * The paragraphs, lists and tables of one flow of an RTF document: its body, a note or a text box.
- */
+/** Paragraphs, lists and tables of one flow of an RTF document: its body, a note, a text box. */
 import { type Block, joinBlocks } from './blocks.ts'
 import { type Script, ScriptedText } from './formulas.ts'
 import { markdownTable } from './table.ts'

@@ -1,9 +1,7 @@
-/**
- * Rich Text Format (RTF 1.9.1): paragraphs, headings, lists, tables, notes and text boxes as
- * Markdown. One pass over the bytes; groups inherit the state of the group around them. Skips
- * fonts, pictures, hidden and deleted text, and every destination after `\*` that is not listed
- * here.
- */
+// Rich Text Format (RTF 1.9.1) as Markdown, in one pass; groups inherit the state of the group
+// around them. Skips fonts, pictures, hidden and deleted text, and unlisted destinations after
+// `\*`.
+import { wordSet } from '#platform/words.ts'
 import type { Script } from './formulas.ts'
 import { decodeBytes, findCodePage, SYMBOL_PAGE } from './rtf-encoding.ts'
 import { type ParagraphStyle, RtfFlow } from './rtf-flow.ts'
@@ -66,10 +64,7 @@ class RtfReader {
   #pending = new Uint8Array(1_024)
   #pendingLength = 0
   #text = ''
-  /**
-   * The font that the font table describes, and the name of the style that the style sheet
-   * describes.
-   */
+  /** What the font table and the style sheet are describing. */
   #font = 0
   #styleName = ''
   #edges: number[] = []
@@ -417,8 +412,8 @@ const characters = new Map([
   ['zwnj', '\u200c'],
 ])
 
-const breaks = new Set('par sect cell row nestcell nestrow'.split(' '))
-const characterWords = new Set('v webhidden deleted super sub nosupersub up dn plain'.split(' '))
+const breaks = wordSet('par sect cell row nestcell nestrow')
+const characterWords = wordSet('v webhidden deleted super sub nosupersub up dn plain')
 
 /** Groups whose text is of another kind than the text around them. */
 const destinationWords: Record<Destination, string> = {
@@ -440,8 +435,8 @@ const destinations = new Map(
 )
 
 /** Destinations that are read although `\*` marks them as optional. */
-const optionalDestinations = new Set(
-  'shpinst nesttableprops shppict do listtext pntext footnote fonttbl stylesheet pict'.split(' '),
+const optionalDestinations = wordSet(
+  'shpinst nesttableprops shppict do listtext pntext footnote fonttbl stylesheet pict',
 )
 
 /** Warnings by skipped group. */

@@ -1,7 +1,4 @@
-/**
- * Formats numbers of workbooks and charts as Office shows them: percentages, and dates, which are
- * days since the end of 1899.
- */
+/** Formats numbers as Office shows them: percentages, and dates in days since the end of 1899. */
 
 export type Shown = 'date' | 'time' | 'moment' | 'percent' | 'number'
 

@@ -1,7 +1,4 @@
-/**
- * Subtitles (SubRip, WebVTT) as running text without numbers and times. A pause starts a paragraph,
- * a speaker starts a line.
- */
+/** Subtitles (SubRip, WebVTT) as running text. A pause starts a paragraph, a speaker a line. */
 import { parsePlainText } from './plain-text.ts'
 import type { Reading } from './unreadable.ts'
 

@@ -1,13 +1,7 @@
-/**
- * Limit of the empty cells that fill short rows. When one of many rows is far longer than the
- * others, the rows stay ragged.
- */
+/** Limit of empty cells that fill short rows; beyond it the rows stay ragged. */
 const FILLED_MAX = 1_000_000
 
-/**
- * Writes a table as Markdown with the first row as its header; a single row is written without a
- * table.
- */
+/** The first row is the header; a single row is written without a table. */
 export function markdownTable(rows: readonly (readonly string[])[]): string {
   // There may be more rows than a call may have arguments.
   const width = rows.reduce((most, { length }) => Math.max(most, length), 0)
@@ -23,10 +17,7 @@ export function markdownTable(rows: readonly (readonly string[])[]): string {
   ].join('\n')
 }
 
-/**
- * Limit of tables in tables, each written into a cell of the one around it: deeper content is text
- * of the innermost table.
- */
+/** Limit of tables in tables: deeper content is text of the innermost one. */
 export const TABLES_DEEP_MAX = 20
 
 export function markdownRow(row: readonly string[], width: number): string {

@@ -1,7 +1,4 @@
-/**
- * A file that cannot be read, with a reason for users; becomes a 422. Crosses from the worker as
- * its name and message.
- */
+/** A file that cannot be read, with the reason; a 422. Crosses from the worker by its name. */
 export class Unreadable extends Error {
   constructor(reason: string, options?: { cause?: unknown }) {
     super(reason, options)

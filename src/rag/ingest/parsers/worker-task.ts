@@ -13,10 +13,7 @@ export type Task = {
   place: Place
   /** The path of an empty file for a long text; null: none was created yet. */
   longPath: string | null
-  /**
-   * Where the worker writes its thread's id and the thread's CPU time in ms (UNKNOWN: not counted),
-   * so that the parser can watch both.
-   */
+  /** The worker's thread id and CPU time in ms (UNKNOWN: not counted), for the watch. */
   start: Int32Array
 }
 

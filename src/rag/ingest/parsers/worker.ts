@@ -8,9 +8,7 @@ import { type Outcome, type Task, UNKNOWN } from './worker-task.ts'
 
 lowerThreadPriority()
 
-/**
- * Longer texts are not passed between threads: the worker that cuts them reads them from a file.
- */
+/** Longer texts do not cross threads: the worker that cuts them reads them from a file. */
 const LONG_CHARACTERS = 500_000
 
 export async function parse({ format, ending, place, longPath, start }: Task): Promise<Outcome> {
@@ -29,8 +27,7 @@ export async function parse({ format, ending, place, longPath, start }: Task): P
     if (clean.length <= LONG_CHARACTERS) return { text: clean, outline, warnings }
     if (longPath === null) return { needsFile: true }
     const utf8 = new TextEncoder().encode(clean)
-    // Without `r+`, a removed file would be created again, and nothing would
-    // remove it.
+    // Without `r+`, a removed file would be created again, and nothing would remove it.
     writeFileSync(longPath, utf8, { flag: 'r+' })
     return { utf8Bytes: utf8.byteLength, outline, warnings }
   } catch (error) {

@@ -1,7 +1,5 @@
-/**
- * Reads single entries of a ZIP, each inflated up to a limit, which caps the cost of a ZIP bomb.
- * An attacker may forge the sizes in the headers, so only the inflated bytes are counted.
- */
+// Reads single entries of a ZIP, each inflated up to a limit, which caps the cost of a ZIP bomb.
+// Headers may be forged, so only inflated bytes count.
 import { inflateRawSync } from 'node:zlib'
 import { Unreadable } from './unreadable.ts'
 
@@ -16,10 +14,7 @@ type Entry = { method: number; flags: number; packed: number; at: number }
 
 export type Zip = {
   names: string[]
-  /**
-   * Returns the inflated bytes; undefined when there is no such entry. Names are compared without
-   * case and with either slash, as in Word.
-   */
+  /** Undefined without such an entry. As in Word, case and the kind of slash do not matter. */
   read(name: string, bytesMax: number): Uint8Array | undefined
 }
 

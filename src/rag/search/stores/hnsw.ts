@@ -1,10 +1,6 @@
-/**
- * An HNSW index for each user whose exact search takes more than about 20 ms. One index for all
- * users would find only .85 to .96 of a user's nearest rows: see
- * decisions/2026-11-22-vector-indexes.md. The trap: the planner uses a partial index
- * only when the statement repeats its predicate literally, so these values are not bound
- * parameters.
- */
+// An HNSW index for each user whose exact search takes over 20 ms; one for all would find only .85
+// to .96 of a user's nearest rows: decisions/2026-11-22-vector-indexes.md. The trap: the planner
+// needs the partial index's predicate literally, so these values are not bound.
 import { createHash } from 'node:crypto'
 import { type RawBuilder, sql } from 'kysely'
 import { type Db, transaction } from '#platform/db/db.ts'

@@ -1,7 +1,4 @@
-/**
- * Exact search over rows of floats: usearch's SIMD where its prebuilt binary loads, plain loops
- * elsewhere and for few rows.
- */
+/** Exact search over rows of floats: usearch's SIMD where its binary loads, else plain loops. */
 import { createRequire } from 'node:module'
 
 export type Matrix = {

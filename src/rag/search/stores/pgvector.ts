@@ -1,8 +1,6 @@
-/**
- * Vectors in PostgreSQL's vector extension, compared there: halves of floats, stored in the row, so
- * that a scan reads no other table. Search is exact up to about 20 ms of work; a user with more
- * vectors gets an HNSW index (`hnsw.ts`). Every statement names the user.
- */
+// Vectors in PostgreSQL's vector extension: halves of floats, stored in the row, so that a scan
+// reads no other table. A user with more than about 20 ms of exact search gets an HNSW index
+// (`hnsw.ts`).
 import { sql } from 'kysely'
 import { type Db, findDialect } from '#platform/db/db.ts'
 import { SLICE_ROWS } from '#platform/db/slices.ts'
@@ -32,10 +30,7 @@ export type PgvectorOptions = {
   onLarge?: (index: Indexed) => Promise<void>
 }
 
-/**
- * Returns undefined when the server lacks the extension. For the same reason this function creates
- * the table, not a migration.
- */
+/** Undefined without the extension, which is also why no migration creates the table. */
 export async function openPgvector(
   { db }: { db: Db },
   { exactMax = EXACT_MAX, onLarge = async () => {} }: PgvectorOptions = {},

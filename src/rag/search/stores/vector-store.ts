@@ -6,10 +6,7 @@ export type VectorSet = { version: string; embedder: string }
 
 export type VectorStoreName = 'bytes' | 'pgvector'
 
-/**
- * Stores and compares vectors. Two implementations: bytes compared in this process, and pgvector. A
- * chunk has one vector.
- */
+/** Two implementations: bytes compared in this process, and pgvector. A chunk has one vector. */
 export interface VectorStore {
   readonly name: VectorStoreName
   /** Replaces the vector of a chunk that has one already. */
@@ -20,10 +17,7 @@ export interface VectorStore {
   listIndexes(db: Db, userId: string, set: VectorSet, from: number, to: number): Promise<number[]>
   /** Drops the user's search indexes, except those of the embedder `keep`. */
   dropIndexes?(db: Db, userId: string, keep: string | null): Promise<void>
-  /**
-   * Erases vectors of a deleted account; called until it returns 0. @returns how many rows were
-   * deleted
-   */
+  /** Erases vectors of a deleted account until it returns 0. @returns the deleted rows */
   eraseSlice(db: Db, userId: string): Promise<number>
   /** Returns the nearest chunks within the scope by cosine, nearest first. */
   nearest(

@@ -1,15 +1,11 @@
 /**
- * Many growing lists of numbers in one typed array. Each list is a chain of slices of 2, 4, 8 …
- * 1,024 numbers, like Lucene's in-memory postings. Separate arrays would use about 100 bytes per
- * list, and most words occur once. Lists only grow.
+ * Many growing lists of numbers in one typed array: chains of slices of 2, 4, 8 … 1,024 numbers,
+ * like Lucene's postings. Separate arrays would use 100 bytes per list, and most words occur once.
  */
 const SLICE_MIN = 2
 const SLICE_MAX = 1_024
 
-/**
- * Per list: its first slice, the place of the next number, the end of its last slice, that slice's
- * length.
- */
+/** Per list: its first slice, the next place, the end of its last slice, and that's length. */
 const FIELDS = 4
 
 export class Lists {

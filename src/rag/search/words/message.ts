@@ -1,8 +1,5 @@
-/**
- * Scores a message by its best sentence. People write background, greetings and wishes for the form
- * of the answer around a question. A passage that answers the question lacks those words and would
- * reach too small a share of the whole message.
- */
+// Scores a message by its best sentence. A passage that answers lacks the background, greetings and
+// wishes around the question, and would reach too small a share of the whole message.
 import {
   courtesies,
   courtesyPhrases,
@@ -25,10 +22,7 @@ import { eachTerm, foldAccents, isStopWord, isTriple, isWord } from './terms.ts'
 import type { WordIndex } from './word-index.ts'
 
 export type Message = {
-  /**
-   * The message without greetings and instructions of form; the whole message where it has nothing
-   * else.
-   */
+  /** Without greetings and instructions of form; the whole message where nothing is left. */
   subject: string
   /** The sentences that may each be the question; empty where the message has only one. */
   sentences: string[]
@@ -109,9 +103,7 @@ function splitSentences(text: string): string[] {
   return sliceText(text, sentenceEnds(text)).flatMap((sentence) => sentence.split(/[\n\r]+/))
 }
 
-/**
- * Removes courtesies: "Good morning, according to my files, who built it?" becomes "who built it?".
- */
+/** "Good morning, according to my files, who built it?" becomes "who built it?". */
 function removeCourtesies(sentence: string): string {
   const clauses = sliceText(sentence, findClauseEnds(sentence))
   const meaningful = clauses.filter((clause) => countSubjects(clause, true) > 0)

@@ -1,8 +1,6 @@
-/**
- * The question's n-grams (four letters), and the words of the index that contain them. They match
- * inflections, compounds and misspellings in any language, without a list of endings. The number of
- * chunks with an n-gram is estimated from its words; only words are indexed.
- */
+// The question's n-grams (four letters), and the words of the index that contain them. They match
+// inflections, compounds and misspellings in any language. Only words are indexed: an n-gram's
+// number of chunks is an estimate.
 import { grown } from './arena.ts'
 import { idf } from './idf.ts'
 import { eachNgram, foldAccents, isWord } from './terms.ts'
@@ -25,10 +23,7 @@ const WORDS_MAX = 5_000
 /** Limit of entries per question. */
 const ENTRIES_MAX = 200_000
 
-/**
- * The share of an unmatched n-gram's weight that counts toward the ceiling. The full weight would
- * let a question's phrasing decide.
- */
+/** The weight of an unmatched n-gram; in full, a question's phrasing would decide. */
 const UNKNOWN = 0.4
 
 export function readNgrams(index: WordIndex, words: { name: string; isStop: boolean }[]): Ngrams {
@@ -72,10 +67,7 @@ function addNgram(index: WordIndex, ngrams: Ngrams, ngram: string, isStop: boole
   ngrams.ceiling += weight * (frequency > 0 ? 1 : UNKNOWN)
 }
 
-/**
- * Scratch space, all zeros between uses: by term, 1 + the first of its entries; by entry, 1 + the
- * next of the same term.
- */
+/** All zeros between uses. By term: 1 + its first entry; by entry: 1 + the term's next. */
 let firsts = new Int32Array(1_024)
 let nexts = new Int32Array(1_024)
 let counts = new Uint32Array(256)

@@ -1,10 +1,7 @@
-/**
- * BM25 over an index, by the question's words and similar words. The score is the reached share of
- * the question's possible score, scaled so that 0.5 separates texts that answer from others,
- * equally in all languages.
- * Two steps: postings select candidates, rare words first, and stop when no new chunk could enter.
- * Then each candidate is scored by its own terms, with n-grams, word pairs and its best passage.
- */
+// BM25 by the question's words and similar ones. The score is the reached share of the possible
+// score, scaled so that 0.5 separates texts that answer, equally in all languages. Postings select
+// candidates, rare words first; each is then scored by its own terms, with n-grams, word pairs and
+// its best passage.
 import { grown } from './arena.ts'
 import { idf } from './idf.ts'
 import { type NgramCounter, type Ngrams, readNgrams, withNgramCounter } from './ngrams.ts'
@@ -43,26 +40,17 @@ const PAIR_WEIGHT = 2
 /** The weight of the chunk's best passage, added to that of the whole chunk. */
 const PASSAGE_WEIGHT = 0.5
 
-/**
- * The similarity of a word to a question's word: equal without accents, equal stem, or the share of
- * common n-grams.
- */
+/** Of words: equal without accents, of one stem, or the share of common n-grams. */
 const SIMILARITY = { accents: 0.6, root: 0.95, ngramsMax: 0.9, min: 0.8 }
 const SIMILAR_WORDS_MAX = 32
-/**
- * Budget of word comparisons per message; once it is spent, remaining words must match exactly. The
- * comparisons block the thread.
- */
+/** Per message, as comparisons block the thread; beyond it, words must match exactly. */
 const COMPARISONS_MAX = 3_000_000
 /** Of a pasted page only the first terms are searched. */
 const QUESTION_TERMS_MAX = 400
 /** Two words that meet this much more often than chance belong together. */
 const CHANCE_SHARE = 0.1
 
-/**
- * The share that best separates chunks that answer from others, over all languages: `npm run bench
- * -- retrieval`.
- */
+/** The share that best separates answering chunks from others: `npm run bench -- retrieval`. */
 const HALF = 0.405
 /**
  * Added to the possible score, in words that occur in one chunk only: a question of one or two
@@ -101,10 +89,7 @@ export type Question = { words: QuestionWord[]; pairs: Pair[]; ngrams: Ngrams }
 export type ComparisonBudget = { left: number }
 export const createBudget = (): ComparisonBudget => ({ left: COMPARISONS_MAX })
 
-/**
- * Resolves a question's words in this index; valid until the index changes. Questions of one
- * message share their `budget`.
- */
+/** Valid until the index changes. Questions of one message share their `budget`. */
 export function readQuestion(index: WordIndex, text: string, budget = createBudget()): Question {
   const order: number[] = []
   const places = new Map<string, number>()
@@ -205,9 +190,7 @@ function findSimilarWords(
   return { terms, similarity }
 }
 
-/**
- * Returns pairs of adjacent words in the question, each once. Groups of characters overlap already.
- */
+/** Adjacent words, each pair once. Groups of characters overlap already. */
 function findPairs(words: QuestionWord[], order: number[]): Pair[] {
   const pairs = new Map<string, Pair>()
   for (let i = 1; i < order.length; i++) {
@@ -259,10 +242,7 @@ function selectCandidates(
   }
 }
 
-/**
- * Adds chunks with words of the question to `touched`, and their weight to `sums`. @returns the
- * weight of the skipped words
- */
+/** Adds found chunks to `touched`, their weight to `sums`. @returns the skipped words' weight */
 function sumWeights(
   index: WordIndex,
   { words }: Question,
@@ -318,9 +298,7 @@ function nextTurn(): number {
   return turn
 }
 
-/**
- * Returns the slots with the highest sums; `left` is the weight that may still raise one of them.
- */
+/** `left`: the weight that may still raise one of the slots. */
 function selectHighest(touched: number[], left: number, count: number): number[] {
   const most = Math.max(CANDIDATES_MAX, count)
   const { floors, step } = findFloors(touched, [count, CANDIDATES_MIN, most])
@@ -338,10 +316,7 @@ function selectHighest(touched: number[], left: number, count: number): number[]
 const STEPS = 1_024
 const histogram = new Uint32Array(STEPS + 1)
 
-/**
- * Returns for each of the ascending counts a floor that at least this many sums reach, and the
- * distance between such floors.
- */
+/** For ascending counts, floors that as many sums reach, and the distance between floors. */
 function findFloors<Counts extends number[]>(
   touched: number[],
   counts: readonly [...Counts],
@@ -567,10 +542,7 @@ function computeMargin({ words }: Question): number {
   return sum / Math.max(1, words.length)
 }
 
-/**
- * Letters that only Vietnamese has. It separates syllables by spaces, so a pair of syllables is a
- * word and counts like a group.
- */
+/** Only Vietnamese has these letters; its spaces separate syllables, so pairs are words. */
 const VIETNAMESE = /[ơư\u1ea0-\u1ef9]/
 
 /** Returns the question's possible score. */

@@ -1,18 +1,11 @@
-/**
- * Splits a text into terms, in the order of the text: words, and overlapping groups of characters
- * in scripts without spaces. Each word or character gives one term. Questions and chunks use the
- * same terms; none are stored, so they may change with any release.
- */
-
+// Splits a text into terms in their order: words, and overlapping groups of characters in scripts
+// without spaces. Questions and chunks use the same terms; none are stored, so they may change.
 import { stopPhrases, stopWords } from '#embeddings/stop-words.ts'
 import { findStem } from '#embeddings/terms.ts'
 
 const Gap = 0
 const Word = 1
-/**
- * Chinese and Japanese: pairs of characters. Korean writes spaces but joins particles and compounds
- * to the word: pairs of syllables.
- */
+/** Chinese and Japanese; also Korean, whose spaces do not separate particles and compounds. */
 const Pairs = 2
 /** Thai, Lao, Khmer, Burmese: a syllable has several letters, so groups of three. */
 const Triples = 3
@@ -71,19 +64,13 @@ export function isTriple(term: string): boolean {
 
 let stops: Set<string> | undefined
 
-/**
- * Accepts words with or without accents; but short Vietnamese words differ from those without
- * accents.
- */
+/** With or without accents, except in short words, where Vietnamese differs by them. */
 export function isStopWord(word: string): boolean {
   stops ??= new Set([...stopWords].map(normalize))
   return stops.has(word) || (word.length > 3 && stops.has(foldAccents(word)))
 }
 
-/**
- * Lower case, compatibility forms unified (ﬁ → fi, full width → half). Arabic and Hebrew lose their
- * vowel signs, and variant letters become one.
- */
+/** Unifies compatibility forms (ﬁ → fi); Arabic and Hebrew lose vowel signs and variants. */
 function normalize(text: string): string {
   const lower = text.toLowerCase()
   if (isAscii(lower)) return lower
@@ -100,10 +87,7 @@ function normalize(text: string): string {
     : normal
 }
 
-/**
- * Returns a word without its accents: é → e, ς → σ. Accents distinguish words, so this is a weaker
- * match.
- */
+/** é → e, ς → σ. Accents distinguish words, so this is a weaker match. */
 export function foldAccents(word: string): string {
   if (isAscii(word)) return word
   return word
@@ -122,10 +106,7 @@ export function stemWord(word: string): string {
 const ARABIC_PREFIXES = ['وال', 'بال', 'كال', 'فال', 'لل', 'ال', 'و']
 const ARABIC_SUFFIXES = ['ها', 'ان', 'ات', 'ون', 'ين', 'يه', 'ه', 'ي']
 
-/**
- * Strips the article with its prefixes, and the endings of number and gender: Larkey, Ballesteros,
- * Connell 2002, "light10".
- */
+/** Larkey, Ballesteros, Connell 2002, "light10": strips article, prefixes and endings. */
 function stemArabic(word: string): string {
   let root = word
   const prefix = ARABIC_PREFIXES.find(
@@ -139,10 +120,7 @@ function stemArabic(word: string): string {
   return root
 }
 
-/**
- * Calls `add` with groups of four letters, including the word's edges: `_ste`, `steu`, `teue`,
- * `euer`, `uer_`. The share of common groups is the similarity of two words.
- */
+/** Groups of four letters with the word's edges: `_ste`, `steu`, `teue`, `euer`, `uer_`. */
 export function eachNgram(word: string, add: (piece: string) => void): void {
   const padded = `_${word}_`
   if (padded.length <= 4) add(padded)

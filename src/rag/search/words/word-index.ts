@@ -1,8 +1,6 @@
-/**
- * One user's inverted index in memory: the chunks of each term, and each chunk's terms in order.
- * Built from the chunks' own texts, so there is no stored index to migrate or to become stale. A
- * deleted chunk stays as a dead slot until the index is rebuilt: see `isSparse`.
- */
+// One user's inverted index in memory: the chunks of each term, and each chunk's terms in order.
+// Built from the chunks, so nothing can become stale. A deleted chunk stays as a dead slot until a
+// rebuild: see `isSparse`.
 import { grown, Lists } from './arena.ts'
 import { eachNgram, eachTerm, foldAccents, isWord, stemWord } from './terms.ts'
 
@@ -15,10 +13,7 @@ const TERM_BYTES = 90
 const FEW_LETTERS = 8
 const DEAD_MAX = 1_000
 
-/**
- * Longer words are sequences or base64 and match exactly only. Compounds of several words still
- * fit.
- */
+/** Longer words are sequences or base64 and match exactly only; compounds still fit. */
 export const NGRAM_LETTERS_MAX = 40
 /** Limit per n-gram or root: one in more words has little meaning. */
 const NGRAM_WORDS_MAX = 20_000
