@@ -100,9 +100,7 @@ export class Reservations {
       commitAsync(this.#db, async (run) => {
         const tx = { db: this.#db, run }
         const results = new Map<Request, ReservationResult>()
-        // Sorted, so that all nodes lock rows in the same order.
-        for (const request of requests.toSorted((a, b) => (a.userId < b.userId ? -1 : 1)))
-          results.set(request, await reserveOne(tx, request))
+        for (const group of groupByBudgets(requests)) await reserveGroup(tx, group, results)
         const all = requests.map((request) => results.get(request) as ReservationResult)
         const reserved = all.flatMap((one) => (one.is === 'reserved' && one.held) || [])
         if (reserved.length > 0) await run(insertRows(this.#db, this.#nodeId, reserved))
@@ -112,17 +110,52 @@ export class Reservations {
   }
 }
 
-/** Reserves the request, or a shorter answer that fits, on all budgets or on none. */
-async function reserveOne(tx: BudgetTx, request: Request): Promise<ReservationResult> {
-  const budgets = await openBudgets(tx, request, request.limits)
+/** Sorted by user, so that all nodes lock rows in the same order. */
+function groupByBudgets(requests: readonly Request[]): Iterable<Request[]> {
+  const groups = new Map<string, Request[]>()
+  for (const request of requests.toSorted((a, b) => (a.userId < b.userId ? -1 : 1))) {
+    const names = request.limits.map(({ scope, name }) => `${scope}|${name}`)
+    const key = `${request.userId} ${names.join(' ')}`
+    groups.set(key, [...(groups.get(key) ?? []), request])
+  }
+  return groups.values()
+}
+
+/** Reserves requests on the same budgets with one read and one update of the rows. */
+async function reserveGroup(
+  tx: BudgetTx,
+  group: readonly Request[],
+  results: Map<Request, ReservationResult>,
+): Promise<void> {
+  const [first] = group as [Request]
+  const budgets = await openBudgets(tx, first, first.limits)
+  const sum = { ...computeHeld(first, 0), tokens: 0, nanos: 0 }
+  for (const request of group) {
+    const result = await reserveOne(tx, request, budgets)
+    results.set(request, result)
+    if (result.is !== 'reserved' || result.held === null) continue
+    const { tokens, nanos } = result.held
+    sum.tokens += tokens
+    sum.nanos += nanos
+    for (const budget of budgets) {
+      budget.reserved_tokens += tokens
+      budget.reserved_nanos += nanos
+    }
+  }
+  if (sum.tokens > 0 || sum.nanos > 0) await tx.run(addReserved(tx.db, sum))
+}
+
+/** Finds the longest answer that fits on all budgets; does not write the reservation. */
+async function reserveOne(
+  tx: BudgetTx,
+  request: Request,
+  budgets: readonly BudgetRow[],
+): Promise<ReservationResult> {
   const least = request.completionTokensMin ?? request.completionTokens
   for (let completionTokens = request.completionTokens; ; ) {
     const held = computeHeld(request, completionTokens)
     const shortage = findShortage(request, held, budgets)
-    if (shortage === null) {
-      await tx.run(addReserved(tx.db, held))
-      return { is: 'reserved', held, completionTokens }
-    }
+    if (shortage === null) return { is: 'reserved', held, completionTokens }
     const { limit, unit, fit, isHeldByOthers } = shortage
     const { scope, period } = limit
     if (request.isTrial && fit < least) return { is: 'exhausted', scope, period, unit }
