@@ -25,8 +25,8 @@ import { OrderDetail, OrderView } from '#storefront/orders/order-schemas.ts'
 import { listOrders, readOrder } from '#storefront/orders/orders.ts'
 import type { Listed } from '#storefront/products/product-list.ts'
 import { PurchaseStatusName } from '#storefront/purchases/purchases.ts'
+import { adminRoute } from './admin-route.ts'
 
-const tags = ['admin']
 const params = Type.Object({ id: Uuid })
 
 const OrderQuery = {
@@ -61,31 +61,22 @@ export function adminPurchaseRoutes(
 ): void {
   app.get(
     '/api/admin/purchases',
-    {
-      schema: {
-        operationId: 'listOrders',
-        tags,
-        summary: 'List or search purchases, newest first',
-        querystring: Type.Object({ ...OrderQuery, ...PageQuery }),
-        response: { 200: Type.Object({ purchases: Type.Array(OrderView), ...CountedPaged }) },
-      },
-      config: { access: 'superuser' },
-    },
+    adminRoute('listOrders', 'List or search purchases, newest first', {
+      querystring: Type.Object({ ...OrderQuery, ...PageQuery }),
+      response: { 200: Type.Object({ purchases: Type.Array(OrderView), ...CountedPaged }) },
+    }),
     ({ query: { q, status, product, ...asked } }) =>
       listOrders(deps, { q, status, product }, asked),
   )
 
   app.get(
     '/api/admin/purchases.csv',
-    {
-      schema: {
-        operationId: 'exportOrders',
-        tags,
-        summary: 'Download purchases as CSV',
-        querystring: Type.Object(OrderQuery),
-      },
-      config: { access: 'superuser', described: CSV },
-    },
+    adminRoute(
+      'exportOrders',
+      'Download purchases as CSV',
+      { querystring: Type.Object(OrderQuery) },
+      { described: CSV },
+    ),
     ({ query }, reply) =>
       reply
         .type('text/csv; charset=utf-8')
@@ -95,40 +86,28 @@ export function adminPurchaseRoutes(
 
   app.get(
     '/api/admin/purchases/:id',
-    {
-      schema: {
-        operationId: 'getOrder',
-        tags,
-        summary: 'Show a purchase with its chain, money and deliveries',
-        params,
-        response: { 200: OrderDetail },
-      },
-      config: { access: 'superuser' },
-    },
+    adminRoute('getOrder', 'Show a purchase with its chain, money and deliveries', {
+      params,
+      response: { 200: OrderDetail },
+    }),
     ({ params: { id } }) => readOrder(deps, id),
   )
 
   app.post(
     '/api/admin/purchases/:id/refund',
-    {
-      schema: {
-        operationId: 'refundOrder',
-        tags,
-        summary: 'Refund a payment or a part of it; needs a fresh sign-in',
-        params,
-        body: Type.Object({
-          amount: Type.Optional(
-            Type.Integer({
-              minimum: 1,
-              description: 'In minor units of the currency; without it, everything that is left',
-            }),
-          ),
-          reason: Reason,
-        }),
-        response: { 200: OrderDetail },
-      },
-      config: { access: 'superuser' },
-    },
+    adminRoute('refundOrder', 'Refund a payment or a part of it; needs a fresh sign-in', {
+      params,
+      body: Type.Object({
+        amount: Type.Optional(
+          Type.Integer({
+            minimum: 1,
+            description: 'In minor units of the currency; without it, everything that is left',
+          }),
+        ),
+        reason: Reason,
+      }),
+      response: { 200: OrderDetail },
+    }),
     async (request) => {
       const caller = requireCaller(request)
       const { id } = request.params
@@ -150,17 +129,11 @@ export function adminPurchaseRoutes(
   ) =>
     app.post(
       `/api/admin/purchases/:id/${action}`,
-      {
-        schema: {
-          operationId,
-          tags,
-          summary,
-          params,
-          ...(body && { body }),
-          response: { 200: OrderDetail },
-        },
-        config: { access: 'superuser' },
-      },
+      adminRoute(operationId, summary, {
+        params,
+        ...(body && { body }),
+        response: { 200: OrderDetail },
+      }),
       async (request) => {
         const { id } = request.params as { id: string }
         await apply(
@@ -216,16 +189,11 @@ export function adminPurchaseRoutes(
 
   app.delete(
     '/api/admin/purchases/:id/activations/:activation_id',
-    {
-      schema: {
-        operationId: 'releaseOrderMachine',
-        tags,
-        summary: 'Release a machine of the buyer, beside their own releases of the month',
-        params: Type.Object({ id: Uuid, activation_id: Uuid }),
-        response: { 200: OrderDetail },
-      },
-      config: { access: 'superuser' },
-    },
+    adminRoute(
+      'releaseOrderMachine',
+      'Release a machine of the buyer, beside their own releases of the month',
+      { params: Type.Object({ id: Uuid, activation_id: Uuid }), response: { 200: OrderDetail } },
+    ),
     async (request) => {
       const { id, activation_id } = request.params
       await releaseOrderMachine(deps, { actorId: requireCaller(request).userId, id }, activation_id)
