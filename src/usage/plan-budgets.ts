@@ -47,24 +47,20 @@ export function createPlanBudgets({
     }
     plans.set(tier, { month, trial })
   }
-  const findMonthLimits = (tier: Tier): Limits => plans.get(tier)?.month ?? NO_LIMITS
-
   const computeLimit = (unit: keyof Limits, { shares, isTrial }: AllowanceSlice): number | null => {
     let limit = 0
     for (const [tier, share] of Object.entries(shares)) {
-      const whole = (isTrial ? plans.get(tier)?.trial : findMonthLimits(tier))?.[unit] ?? null
+      const whole = plans.get(tier)?.[isTrial ? 'trial' : 'month'][unit] ?? null
       if (whole === null && share > 0) return null
       limit += share * (whole ?? 0)
     }
     return Math.max(0, Math.floor(limit))
   }
-  const computeLimits = (slice: AllowanceSlice): Limits => ({
-    tokens: computeLimit('tokens', slice),
-    nanos: computeLimit('nanos', slice),
-  })
+  const computeLimits = (slice: AllowanceSlice) =>
+    computeEachUnit((unit) => computeLimit(unit, slice))
 
   return ({ tier, slices }, at) => {
-    const month = findMonthLimits(tier)
+    const month = plans.get(tier)?.month ?? NO_LIMITS
     const calendar = { name: namePeriods(at).month, ...computeSpan('month', at), earlier: [] }
     // Slices of an earlier subscription do not limit the free plan.
     const isFree = tier === FREE && month.nanos !== null
@@ -76,6 +72,7 @@ export function createPlanBudgets({
     const { start, end, isTrial } = current
     const otherSlices = begun.filter((one) => one !== current)
     const reduced = otherSlices.findIndex(({ isReduced }) => isReduced === true)
+    const overused = reduced === -1 ? [] : otherSlices.slice(reduced)
     return {
       name: sliceName(start),
       start,
@@ -83,12 +80,7 @@ export function createPlanBudgets({
       isPaid: true,
       isFree,
       ...(isTrial ? computeLimits(current) : chooseLower(computeLimits(current), month)),
-      earlier:
-        reduced === -1
-          ? []
-          : otherSlices
-              .slice(reduced)
-              .map((one) => ({ name: sliceName(one.start), ...computeLimits(one) })),
+      earlier: overused.map((one) => ({ name: sliceName(one.start), ...computeLimits(one) })),
     }
   }
 }
@@ -96,12 +88,17 @@ export function createPlanBudgets({
 const NO_LIMITS: Limits = { tokens: null, nanos: null }
 const NOTHING: Limits = { tokens: 0, nanos: 0 }
 
+const computeEachUnit = (compute: (unit: keyof Limits) => number | null): Limits => ({
+  tokens: compute('tokens'),
+  nanos: compute('nanos'),
+})
+
 /** Returns the lower limit of each unit. If the plan has no limit in a unit, its slices have none. */
-function chooseLower(bought: Limits, plan: Limits): Limits {
-  const computeUnit = (unit: keyof Limits) =>
-    plan[unit] === null ? null : Math.min(plan[unit], bought[unit] ?? Number.POSITIVE_INFINITY)
-  return { tokens: computeUnit('tokens'), nanos: computeUnit('nanos') }
-}
+const chooseLower = (bought: Limits, plan: Limits): Limits =>
+  computeEachUnit((unit) => {
+    const limit = plan[unit]
+    return limit === null ? null : Math.min(limit, bought[unit] ?? Number.POSITIVE_INFINITY)
+  })
 
 const sliceName = (start: Instant) => `${start}/slice`
 
@@ -111,31 +108,23 @@ export async function subtractOveruse(
   userId: string,
   plan: PlanBudget,
 ): Promise<PlanBudget> {
-  const { earlier, tokens, nanos } = plan
+  const { earlier } = plan
   if (earlier.length === 0) return plan
+  const names = earlier.map(({ name }) => name)
   const query = db
     .selectFrom('usage_budgets')
-    .select(['period', 'used_tokens', 'used_nanos'])
+    .select(['period', 'used_tokens as tokens', 'used_nanos as nanos'])
     .where('user_id', '=', userId)
     .where('scope', '=', '')
-    .where(
-      'period',
-      'in',
-      earlier.map(({ name }) => name),
-    )
+    .where('period', 'in', names)
   const { rows } = await run(query.compile())
-  const over = { tokens: 0, nanos: 0 }
-  for (const slice of earlier) {
-    const used = rows.find(({ period }) => period === slice.name)
-    over.tokens = computeExcess(over.tokens + Number(used?.used_tokens ?? 0), slice.tokens)
-    over.nanos = computeExcess(over.nanos + Number(used?.used_nanos ?? 0), slice.nanos)
+  const computeRest = (unit: keyof Limits) => {
+    let over = 0
+    for (const { name, [unit]: limit } of earlier) {
+      const used = Number(rows.find(({ period }) => period === name)?.[unit] ?? 0)
+      over = limit === null ? 0 : Math.max(0, over + used - limit)
+    }
+    return plan[unit] === null ? null : Math.max(0, plan[unit] - over)
   }
-  return {
-    ...plan,
-    tokens: tokens === null ? null : Math.max(0, tokens - over.tokens),
-    nanos: nanos === null ? null : Math.max(0, nanos - over.nanos),
-  }
+  return { ...plan, ...computeEachUnit(computeRest) }
 }
-
-const computeExcess = (used: number, limit: number | null) =>
-  limit === null ? 0 : Math.max(0, used - limit)

@@ -123,8 +123,8 @@ async function reserveOne(tx: BudgetTx, request: Request): Promise<ReservationRe
       await tx.run(addReserved(tx.db, held))
       return { is: 'reserved', held, completionTokens }
     }
-    const { limit, unit, fit, isHeldByOthers } = shortage
-    const { scope, period } = limit
+    const { unit, fit, isHeldByOthers } = shortage
+    const { scope, period } = shortage.limit
     if (request.isTrial && fit < least) return { is: 'exhausted', scope, period, unit }
     if (isHeldByOthers && fit < least) return { is: 'wait', scope }
     if (fit < Math.min(request.choices ?? 1, request.completionTokens)) {
@@ -181,10 +181,7 @@ function insertRows(db: Db, nodeId: string, reserved: readonly Held[]): Compiled
   )
 }
 
-type ReservationRow = Pick<
-  Tables['usage_reservations'],
-  'user_id' | 'id' | 'budgets_json' | 'tokens' | 'nanos'
->
+type ReservationRow = Omit<Tables['usage_reservations'], 'node_id'>
 
 /** Removes the rows of these calls and returns the removed ones, whose amounts must be released. */
 export async function removeReservations(

@@ -32,12 +32,11 @@ const compiled = createQueryCache()
 /** Builds the queries that insert the records and add them to their days, in this order. */
 export function buildRecordQueries(
   db: Db,
-  records: UsageRecord[],
-  nextId: () => string,
+  recorded: readonly { id: string; record: UsageRecord }[],
 ): CompiledQuery[] {
   const queries: CompiledQuery[] = []
-  for (let from = 0; from < records.length; from += ROWS_MAX) {
-    const rows = records.slice(from, from + ROWS_MAX).map((record) => createRow(record, nextId()))
+  for (let from = 0; from < recorded.length; from += ROWS_MAX) {
+    const rows = recorded.slice(from, from + ROWS_MAX).map(createRow)
     const values: unknown[] = []
     for (const row of rows) for (const name in row) values.push(row[name as keyof typeof row])
     queries.push(
@@ -46,7 +45,7 @@ export function buildRecordQueries(
       ),
     )
   }
-  const days = sumDays(records)
+  const days = sumDays(recorded.map(({ record }) => record))
   for (const day of days) {
     queries.push(
       compiled(db, 'day', Object.values(day), () =>
@@ -84,7 +83,7 @@ export async function isRecorded(
 }
 
 /** Returns the row with its members in the order of the statement's columns. */
-function createRow(record: UsageRecord, id: string) {
+function createRow({ id, record }: { id: string; record: UsageRecord }) {
   return {
     user_id: record.userId,
     id,
