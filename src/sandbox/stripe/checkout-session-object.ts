@@ -2,14 +2,7 @@
 import { blank } from './blank-fields.ts'
 export const EMPTY_SESSION = {
   ...blank('checkout.session'),
-  automatic_tax: { enabled: false, liability: null, provider: null, status: null },
   custom_fields: [],
-  custom_text: {
-    after_submit: null,
-    shipping_address: null,
-    submit: null,
-    terms_of_service_acceptance: null,
-  },
   payment_method_options: {},
   payment_method_types: ['card', 'us_bank_account'],
   payment_status: 'unpaid',

@@ -62,23 +62,19 @@ export function buildInvoice(
     id,
     amount_due: Math.max(0, total - credit),
     amount_remaining: Math.max(0, total - credit),
-    automatic_tax: terms
-      ? {
-          disabled_reason: null,
-          enabled: true,
-          liability: { type: 'self' },
-          provider: 'stripe',
-          status: 'complete',
-        }
-      : INVOICE_CONSTANTS.automatic_tax,
+    automatic_tax: {
+      disabled_reason: null,
+      enabled: terms !== null,
+      liability: terms && { type: 'self' },
+      provider: terms && 'stripe',
+      status: terms && 'complete',
+    },
     billing_reason: bill.reason,
     created: at,
     currency,
     customer: customer.id,
-    customer_address: customer.address ?? null,
     customer_email: customer.email,
     customer_name: customer.name ?? null,
-    customer_phone: customer.phone ?? null,
     customer_tax_ids: all(deps, 'tax_id', customer.id).map(({ type, value }) => ({ type, value })),
     discounts: bill.discounts.map((one) => one.id),
     ending_balance: customer.balance + credit,
@@ -116,10 +112,8 @@ export function buildInvoice(
 
 /** Creates a finalised, open invoice with its payment intent (none when nothing is due). */
 export function createInvoice(deps: ProcessorDeps, bill: Bill): Stripe.Invoice {
-  const id = newId('in')
-  const draft = buildInvoice(deps, bill, id)
-  put(deps, draft, { owner: bill.customer })
-  return finalize(deps, draft)
+  const draft = buildInvoice(deps, bill, newId('in'))
+  return finalize(deps, put(deps, draft, { owner: bill.customer }))
 }
 
 /** Creates the invoice of a sale that the payment intent has paid (none when nothing was due). */
@@ -140,37 +134,29 @@ export function createPaidInvoice(
 
 /** Creates a draft, which is not due until it is finalised. */
 export function createDraft(deps: ProcessorDeps, bill: Bill): Stripe.Invoice {
-  const draft = put(
-    deps,
-    { ...buildInvoice(deps, bill, newId('in')), auto_advance: false },
-    { owner: bill.customer },
-  )
-  return draft
+  const draft = { ...buildInvoice(deps, bill, newId('in')), auto_advance: false }
+  return put(deps, draft, { owner: bill.customer })
 }
 
 function finalize(deps: ProcessorDeps, draft: Stripe.Invoice, intent?: string): Stripe.Invoice {
-  const { db } = deps
-  const customer = getExisting({ db }, 'customer', String(draft.customer))
-  const sequence = customer.next_invoice_sequence ?? 1
+  const customer = getExisting(deps, 'customer', String(draft.customer))
+  const { next_invoice_sequence: sequence = 1, balance } = customer
   const at = seconds(deps)
-  put(
-    { db },
-    {
-      ...customer,
-      next_invoice_sequence: sequence + 1,
-      balance: draft.ending_balance ?? customer.balance,
-    },
-  )
+  put(deps, {
+    ...customer,
+    next_invoice_sequence: sequence + 1,
+    balance: draft.ending_balance ?? balance,
+  })
   const open: Stripe.Invoice = {
     ...draft,
     effective_at: at,
     hosted_invoice_url: `${deps.origin()}/sandbox/invoices/${draft.id}`,
     invoice_pdf: `${deps.origin()}/sandbox/invoices/${draft.id}/pdf`,
-    number: `${customer.invoice_prefix ?? 'SANDBOX'}-${String(sequence).padStart(4, '0')}`,
+    number: `${customer.invoice_prefix}-${String(sequence).padStart(4, '0')}`,
     status: 'open',
     status_transitions: { ...draft.status_transitions, finalized_at: at },
   }
-  put({ db }, open)
+  put(deps, open)
   spendDiscounts(deps, open)
   if (open.amount_due > 0) addPayment(deps, open, intent)
   return open
@@ -269,10 +255,7 @@ export function markPaid(deps: ProcessorDeps, invoiceId: string): Stripe.Invoice
   return paid
 }
 
-/**
- * Days between payment attempts. After the last one the account's setting decides the
- * subscription's status.
- */
+/** Days between payment attempts. */
 const RETRY_DAYS = [3, 5, 7]
 const DAY_S = 24 * 3_600
 
@@ -318,8 +301,7 @@ export function voidInvoice(deps: ProcessorDeps, invoiceId: string): void {
   emit(deps, 'invoice.voided', voided)
 }
 
-export const listPayments = ({ db }: Db, invoiceId: string) =>
-  all({ db }, 'invoice_payment', invoiceId)
+export const listPayments = (deps: Db, invoiceId: string) => all(deps, 'invoice_payment', invoiceId)
 
 export function findIntentId(deps: Db, invoiceId: string): string {
   return String(listPayments(deps, invoiceId)[0]?.payment.payment_intent ?? '')

@@ -7,7 +7,7 @@ import { type Line, periodLine } from './invoice-lines.ts'
 import { buildInvoice } from './invoices.ts'
 import { getExisting, getNamed, newId } from './objects.ts'
 import { allowSupported, group, groups, integer, optionalText, text } from './parameters.ts'
-import { addInterval } from './periods.ts'
+import { addPeriod } from './periods.ts'
 import { changeItems, readProration, selectDueLines } from './proration.ts'
 import { buildBill, hasEnded } from './subscriptions.ts'
 
@@ -57,7 +57,7 @@ function nextPeriod(
   item: Stripe.SubscriptionItem,
   start = item.current_period_end,
 ): Line {
-  const end = item.price.recurring ? addInterval(start, item.price.recurring) : start
+  const end = addPeriod(start, item.price)
   return periodLine(deps, { ...item, current_period_start: start, current_period_end: end })
 }
 
