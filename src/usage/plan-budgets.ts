@@ -121,7 +121,7 @@ export async function subtractOveruse(
   const computeRest = (unit: keyof Limits) => {
     let over = 0
     for (const { name, [unit]: limit } of earlier) {
-      const used = Number(rows.find(({ period }) => period === name)?.[unit] ?? 0)
+      const used = rows.find(({ period }) => period === name)?.[unit] ?? 0
       over = limit === null ? 0 : Math.max(0, over + used - limit)
     }
     return plan[unit] === null ? null : Math.max(0, plan[unit] - over)

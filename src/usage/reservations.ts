@@ -198,8 +198,6 @@ export async function removeReservations(
     return { compile: () => text.compile(db) }
   })
   return ((await run(query)).rows as ReservationRow[]).map(
-    ({ user_id: userId, id, budgets_json: budgets, tokens, nanos }) => {
-      return { userId, id, budgets, tokens: Number(tokens), nanos: Number(nanos) }
-    },
+    ({ user_id: userId, budgets_json: budgets, ...row }) => ({ ...row, userId, budgets }),
   )
 }

@@ -220,16 +220,7 @@ export async function sumUsage(
       : query
           .orderBy(sql`sum(cost_nanos) desc, sum(requests) desc, ${sql.ref(column)}`)
           .limit(limit)
-  const rows = await ordered.execute()
-  // PostgreSQL returns sums of bigint as text.
-  return rows.map((row) => ({
-    key: row.key,
-    requests: Number(row.requests),
-    prompt_tokens: Number(row.prompt_tokens),
-    completion_tokens: Number(row.completion_tokens),
-    cached_tokens: Number(row.cached_tokens),
-    cost_nanos: Number(row.cost_nanos),
-  }))
+  return ordered.execute()
 }
 
 /** Adds up the use of the user (or of one key) in a period, from the sums of days. */
@@ -251,11 +242,7 @@ export async function sumUse(
     .where('day', '<', end.slice(0, 10))
   if (keyId !== null) query = query.where('key_id', '=', keyId)
   const [row] = (await run(query.compile())).rows
-  // PostgreSQL returns sums of bigint as text.
-  return {
-    tokens: Number(row?.prompt ?? 0) + Number(row?.completion ?? 0),
-    nanos: Number(row?.nanos ?? 0),
-  }
+  return { tokens: (row?.prompt ?? 0) + (row?.completion ?? 0), nanos: row?.nanos ?? 0 }
 }
 
 /** Lists the user's budgets in these periods, with used and reserved amounts. A budget has a row from its first request on. */

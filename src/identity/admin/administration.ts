@@ -276,7 +276,7 @@ export async function countUsersOnPlans(db: Db): Promise<ReadonlyMap<Tier, numbe
     .where(sql<boolean>`subscription_tier <> 'free'`)
     .groupBy('subscription_tier')
     .execute()
-  const counts = new Map(rows.map(({ subscription_tier: tier, users }) => [tier, Number(users)]))
+  const counts = new Map(rows.map(({ subscription_tier: tier, users }) => [tier, users]))
   const onPlans = [...counts.values()].reduce((sum, users) => sum + users, 0)
   return counts.set(FREE, Math.max(0, total - onPlans))
 }
