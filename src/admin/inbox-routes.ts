@@ -1,7 +1,6 @@
 /** The inbox of the contact form, for superusers. */
 import { Type } from 'typebox'
 import { listSuperusers } from '#identity/admin/administration.ts'
-import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { CountedPaged, PageQuery } from '#platform/http/keyset.ts'
 import { Nullable, Uuid } from '#platform/http/schema.ts'
@@ -13,7 +12,7 @@ import {
   listContactMessages,
   replyToMessage,
 } from '#storefront/contact/inbox.ts'
-import { adminRoute } from './admin-route.ts'
+import { adminRoute, readChange } from './admin-route.ts'
 
 const params = Type.Object({ id: Uuid })
 
@@ -61,12 +60,7 @@ export function adminInboxRoutes(app: App, deps: InboxDeps): void {
       }),
       response: { 200: InboxMessage },
     }),
-    (request) =>
-      replyToMessage(
-        deps,
-        { actorId: requireCaller(request).userId, id: request.params.id },
-        request.body.message,
-      ),
+    (request) => replyToMessage(deps, readChange(request), request.body.message),
   )
 
   app.post(
@@ -76,12 +70,7 @@ export function adminInboxRoutes(app: App, deps: InboxDeps): void {
       body: Type.Object({ user_id: Nullable(Uuid) }),
       response: { 200: InboxMessage },
     }),
-    (request) =>
-      assignMessage(
-        deps,
-        { actorId: requireCaller(request).userId, id: request.params.id },
-        request.body.user_id,
-      ),
+    (request) => assignMessage(deps, readChange(request), request.body.user_id),
   )
 
   app.post(
@@ -91,11 +80,6 @@ export function adminInboxRoutes(app: App, deps: InboxDeps): void {
       body: Type.Object({ closed: Type.Boolean({ default: true }) }),
       response: { 200: InboxMessage },
     }),
-    (request) =>
-      closeMessage(
-        deps,
-        { actorId: requireCaller(request).userId, id: request.params.id },
-        request.body.closed,
-      ),
+    (request) => closeMessage(deps, readChange(request), request.body.closed),
   )
 }

@@ -13,7 +13,7 @@ import {
   retireProduct,
 } from '#storefront/products/product-editing.ts'
 import { ProductChange, ProductForm, ProductView } from '#storefront/products/product-schemas.ts'
-import { adminRoute } from './admin-route.ts'
+import { adminRoute, readChange } from './admin-route.ts'
 
 const params = Type.Object({ tier: Type.String({ minLength: 1, maxLength: 64 }) })
 
@@ -74,8 +74,7 @@ export function adminProductRoutes(app: App, deps: EditingDeps): void {
       response: { 200: Message },
     }),
     async (request) => {
-      const { tier } = request.params
-      await retireProduct(deps, { actorId: requireCaller(request).userId, tier })
+      await retireProduct(deps, readChange(request))
       return { message: 'Product no longer sold' }
     },
   )

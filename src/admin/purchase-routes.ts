@@ -25,7 +25,7 @@ import { OrderDetail, OrderView } from '#storefront/orders/order-schemas.ts'
 import { listOrders, readOrder } from '#storefront/orders/orders.ts'
 import type { Listed } from '#storefront/products/product-list.ts'
 import { PurchaseStatusName } from '#storefront/purchases/purchases.ts'
-import { adminRoute } from './admin-route.ts'
+import { adminRoute, readChange } from './admin-route.ts'
 
 const params = Type.Object({ id: Uuid })
 
@@ -124,7 +124,9 @@ export function adminPurchaseRoutes(
 
   const change = <Body extends TSchema>(
     action: string,
-    { operationId, summary, body }: { operationId: string; summary: string; body?: Body },
+    operationId: string,
+    summary: string,
+    body: Body | null,
     apply: (of: ChangeRequest, body: Type.Static<Body>) => Promise<void>,
   ) =>
     app.post(
@@ -136,54 +138,48 @@ export function adminPurchaseRoutes(
       }),
       async (request) => {
         const { id } = request.params as { id: string }
-        await apply(
-          { actorId: requireCaller(request).userId, id },
-          request.body as Type.Static<Body>,
-        )
+        const { userId: actorId } = requireCaller(request)
+        await apply({ actorId, id }, request.body as Type.Static<Body>)
         return readOrder(deps, id)
       },
     )
 
-  change(
-    'resend',
-    { operationId: 'resendOrder', summary: 'Email the license key again' },
-    (request) => resendKey(deps, request),
+  change('resend', 'resendOrder', 'Email the license key again', null, (request) =>
+    resendKey(deps, request),
   )
   change(
     'reset-downloads',
-    { operationId: 'resetOrderDownloads', summary: 'Give the purchase its downloads anew' },
+    'resetOrderDownloads',
+    'Give the purchase its downloads anew',
+    null,
     (request) => resetDownloads(deps, request),
   )
   change(
     'extend',
-    {
-      operationId: 'extendOrder',
-      summary: 'Extend the updates of a purchase',
-      body: Type.Object({ until: InstantInput }),
-    },
+    'extendOrder',
+    'Extend the updates of a purchase',
+    Type.Object({ until: InstantInput }),
     (request, { until }) => extendUpdates(deps, request, until),
   )
   change(
     'revoke',
-    {
-      operationId: 'revokeOrder',
-      summary: 'End the key and the downloads of a purchase, without a refund',
-      body: Type.Object({ reason: Reason }),
-    },
+    'revokeOrder',
+    'End the key and the downloads of a purchase, without a refund',
+    Type.Object({ reason: Reason }),
     (request, { reason }) => revokeOrder(deps, request, reason),
   )
   change(
     'restore',
-    { operationId: 'restoreOrder', summary: 'Restore a purchase that a superuser revoked' },
+    'restoreOrder',
+    'Restore a purchase that a superuser revoked',
+    null,
     (request) => restoreOrder(deps, request),
   )
   change(
     'activations',
-    {
-      operationId: 'setOrderActivations',
-      summary: 'Set the activation limit of one purchase; null returns to the product’s',
-      body: Type.Object({ limit: Nullable(Type.Integer({ minimum: 0, maximum: 100_000 })) }),
-    },
+    'setOrderActivations',
+    'Set the activation limit of one purchase; null returns to the product’s',
+    Type.Object({ limit: Nullable(Type.Integer({ minimum: 0, maximum: 100_000 })) }),
     (request, { limit }) => setActivationsLimit(deps, request, limit),
   )
 
@@ -195,9 +191,9 @@ export function adminPurchaseRoutes(
       { params: Type.Object({ id: Uuid, activation_id: Uuid }), response: { 200: OrderDetail } },
     ),
     async (request) => {
-      const { id, activation_id } = request.params
-      await releaseOrderMachine(deps, { actorId: requireCaller(request).userId, id }, activation_id)
-      return readOrder(deps, id)
+      const { activation_id, ...of } = readChange(request)
+      await releaseOrderMachine(deps, of, activation_id)
+      return readOrder(deps, of.id)
     },
   )
 }

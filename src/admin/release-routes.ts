@@ -17,13 +17,12 @@ import {
   NOTES_MAX,
   publishRelease,
   type ReleaseEditingDeps,
-  type ReleaseRequest,
   ReleaseView,
   uploadRelease,
   withdrawRelease,
 } from '#storefront/products/release-editing.ts'
 import { openReleaseZip } from '#storefront/products/release-files.ts'
-import { adminRoute } from './admin-route.ts'
+import { adminRoute, readChange } from './admin-route.ts'
 
 const Tier = Type.String({ minLength: 1, maxLength: 64 })
 const Version = Type.String({ minLength: 1, maxLength: 64 })
@@ -60,7 +59,7 @@ export async function adminReleaseRoutes(app: App, deps: Deps): Promise<void> {
       body: Type.Object({ notes: Notes }),
       response: { 200: ReleaseView },
     }),
-    (request) => changeNotes(deps, readRequest(request), request.body.notes),
+    (request) => changeNotes(deps, readChange(request), request.body.notes),
   )
 
   app.delete(
@@ -70,7 +69,7 @@ export async function adminReleaseRoutes(app: App, deps: Deps): Promise<void> {
       response: { 200: Message },
     }),
     async (request) => {
-      await deleteDraft(deps, readRequest(request))
+      await deleteDraft(deps, readChange(request))
       return { message: 'Draft deleted' }
     },
   )
@@ -82,7 +81,7 @@ export async function adminReleaseRoutes(app: App, deps: Deps): Promise<void> {
     app.post(
       `/api/admin/products/:tier/releases/:version/${action}`,
       adminRoute(`${action}Release`, summary, { params, response: { 200: ReleaseView } }),
-      (request) => apply(deps, readRequest(request)),
+      (request) => apply(deps, readChange(request)),
     )
   }
 }
@@ -118,12 +117,6 @@ function uploadRoute(app: App, deps: Deps): void {
       return reply.code(201).send(stored)
     },
   )
-}
-
-function readRequest(
-  request: FastifyRequest<{ Params: { tier: string; version: string } }>,
-): ReleaseRequest {
-  return { actorId: requireCaller(request).userId, ...request.params }
 }
 
 /** Form fields may come before or after the file. @throws Problem 413, 415, 422 and 503 */

@@ -128,6 +128,6 @@ export function adminUsageRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 
 
 const NOT_TIMED: Durations = { latency_ms: null, first_token_ms: null }
 
-function view({ key: _, cost_nanos, ...sum }: OperatorSum, durations: Durations) {
+function view({ cost_nanos, ...sum }: Omit<OperatorSum, 'key'>, durations: Durations) {
   return { ...sum, cost_usd: cost_nanos / 1e9, ...durations }
 }
