@@ -49,8 +49,7 @@ export type AlertedBudget = Pick<
   'used_nanos' | 'alerted_nanos' | 'alerted_limit_nanos'
 >
 
-export type BudgetRow = AlertedBudget &
-  Budget & { used_tokens: number; reserved_tokens: number; reserved_nanos: number }
+export type BudgetRow = Omit<Tables['usage_budgets'], 'user_id'>
 
 const compiled = createQueryCache()
 
@@ -180,12 +179,9 @@ async function insertBudget(
 }
 
 /** Retries deadlocks: when two nodes lock two users' budgets crosswise, PostgreSQL aborts one transaction (40P01). */
-export async function retryDeadlocks<T>(work: () => Promise<T>): Promise<T> {
-  for (let left = 3; ; left--) {
-    try {
-      return await work()
-    } catch (error) {
-      if (left === 0 || (error as { code?: unknown }).code !== '40P01') throw error
-    }
-  }
+export function retryDeadlocks<T>(work: () => Promise<T>, retriesMax = 3): Promise<T> {
+  return work().catch((error: { code?: unknown }) => {
+    if (retriesMax === 0 || error.code !== '40P01') throw error
+    return retryDeadlocks(work, retriesMax - 1)
+  })
 }

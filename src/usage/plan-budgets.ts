@@ -22,9 +22,8 @@ export type PlanBudget = Limits & {
   isPaid: boolean
   /** True for the allowance of the free plan, which each mailbox has once. */
   isFree: boolean
-  earlier: Earlier[]
+  earlier: (Limits & { name: string })[]
 }
-type Earlier = Limits & { name: string }
 
 export type PlanBudgets = (caller: Pick<Caller, 'tier' | 'slices'>, at: Instant) => PlanBudget
 
@@ -68,7 +67,7 @@ export function createPlanBudgets({
     const begun = slices.filter(({ start }) => start <= at)
     const current = begun.findLast(isUsableSlice)
     if (current === undefined)
-      return { ...calendar, ...chooseLower(NOTHING, month), isPaid: true, isFree }
+      return { ...calendar, ...chooseLower({ tokens: 0, nanos: 0 }, month), isPaid: true, isFree }
     const { start, end, isTrial } = current
     const otherSlices = begun.filter((one) => one !== current)
     const reduced = otherSlices.findIndex(({ isReduced }) => isReduced === true)
@@ -86,7 +85,6 @@ export function createPlanBudgets({
 }
 
 const NO_LIMITS: Limits = { tokens: null, nanos: null }
-const NOTHING: Limits = { tokens: 0, nanos: 0 }
 
 const computeEachUnit = (compute: (unit: keyof Limits) => number | null): Limits => ({
   tokens: compute('tokens'),

@@ -181,8 +181,6 @@ function insertRows(db: Db, nodeId: string, reserved: readonly Held[]): Compiled
   )
 }
 
-type ReservationRow = Omit<Tables['usage_reservations'], 'node_id'>
-
 /** Removes the rows of these calls and returns the removed ones, whose amounts must be released. */
 export async function removeReservations(
   { db, run }: BudgetTx,
@@ -192,12 +190,11 @@ export async function removeReservations(
   const keys = calls.flatMap(({ userId, id }) => [userId, id])
   const query = compiled(db, `remove:${calls.length}`, keys, () => {
     const values = calls.map(({ userId, id }) => sql`(${userId}, ${id})`)
-    const text = sql`
+    return sql`
       delete from usage_reservations where (user_id, id) in (values ${sql.join(values)})
       returning user_id, id, budgets_json, tokens, nanos`
-    return { compile: () => text.compile(db) }
   })
-  return ((await run(query)).rows as ReservationRow[]).map(
+  return ((await run(query)).rows as Omit<Tables['usage_reservations'], 'node_id'>[]).map(
     ({ user_id: userId, budgets_json: budgets, ...row }) => ({ ...row, userId, budgets }),
   )
 }

@@ -119,7 +119,6 @@ async function applyChange(tx: BudgetTx, change: Change): Promise<void> {
   const { userId, at, plan } = change
   const { rows } = await tx.run(changeBudget(tx.db, change))
   const [budget] = rows as AlertedBudget[]
-  if (budget === undefined || plan === null || plan.nanos === null || change.used.nanos === 0)
-    return
+  if (!budget || !plan || plan.nanos === null || change.used.nanos === 0) return
   await alertOnUse(tx, { userId, at, name: plan.name, end: plan.end }, plan.nanos, budget)
 }
