@@ -59,7 +59,7 @@ export function createPlanBudgets({
     computeEachUnit((unit) => computeLimit(unit, slice))
 
   return ({ tier, slices }, at) => {
-    const month = plans.get(tier)?.month ?? NO_LIMITS
+    const month = plans.get(tier)?.month ?? { tokens: null, nanos: null }
     const calendar = { name: namePeriods(at).month, ...computeSpan('month', at), earlier: [] }
     // Slices of an earlier subscription do not limit the free plan.
     const isFree = tier === FREE && month.nanos !== null
@@ -83,8 +83,6 @@ export function createPlanBudgets({
     }
   }
 }
-
-const NO_LIMITS: Limits = { tokens: null, nanos: null }
 
 const computeEachUnit = (compute: (unit: keyof Limits) => number | null): Limits => ({
   tokens: compute('tokens'),

@@ -4,8 +4,8 @@
 import type { Stripe } from 'stripe'
 import { atomically } from '../database.ts'
 import type { Form } from '../form.ts'
+import { blank } from './blank-fields.ts'
 import { productName, readLinePrice } from './catalogue.ts'
-import { EMPTY_SESSION } from './checkout-session-object.ts'
 import { readTerms } from './checkout-terms.ts'
 import { type ProcessorDeps, seconds } from './deps.ts'
 import {
@@ -72,6 +72,18 @@ const PARAMETERS = [
 ] as const
 
 const TRIAL_DAYS_MAX = 730
+
+const EMPTY_SESSION = {
+  ...blank('checkout.session'),
+  custom_fields: [],
+  payment_method_options: {},
+  payment_method_types: ['card', 'us_bank_account'],
+  payment_status: 'unpaid',
+  phone_number_collection: { enabled: false },
+  shipping_options: [],
+  status: 'open',
+  ui_mode: 'hosted_page',
+}
 
 export function createSession(
   deps: ProcessorDeps,

@@ -7,7 +7,6 @@ export class Fault extends Error {
     message: string
     param?: string
     decline_code?: string
-    payment_intent?: unknown
   }
 
   constructor(status: number, body: Fault['body']) {

@@ -1,10 +1,10 @@
 /** Invoices: of a subscription's periods and changes, and of one-time sales. */
 import type { Stripe } from 'stripe'
+import { blank } from './blank-fields.ts'
 import { type Db, type ProcessorDeps, seconds } from './deps.ts'
 import { removeUsedDiscounts } from './discounts.ts'
 import { emit } from './events.ts'
 import { type Line, lineItem, priceLines } from './invoice-lines.ts'
-import { INVOICE_CONSTANTS } from './invoice-object.ts'
 import { all, get, getExisting, newId, put } from './objects.ts'
 import { type Attempt, attemptPayment, cancelIntent, createIntent } from './payments.ts'
 import { type TaxTerms, toTaxLines } from './tax.ts'
@@ -18,6 +18,32 @@ export type Bill = {
   subscription: Stripe.Subscription | null
   tax: TaxTerms | null
   metadata?: Record<string, string>
+}
+
+/** Fields that are equal on all invoices of the sandbox. */
+const INVOICE_CONSTANTS = {
+  ...blank('invoice'),
+  account_country: 'US',
+  account_name: 'Sandbox',
+  amount_overpaid: 0,
+  amount_paid: 0,
+  amount_paid_off_stripe: 0,
+  amount_shipping: 0,
+  attempt_count: 0,
+  attempted: false,
+  auto_advance: true,
+  collection_method: 'charge_automatically',
+  customer_tax_exempt: 'none',
+  default_tax_rates: [],
+  issuer: { type: 'self' },
+  payment_settings: {
+    default_mandate: null,
+    payment_method_options: null,
+    payment_method_types: null,
+  },
+  post_payment_credit_notes_amount: 0,
+  pre_payment_credit_notes_amount: 0,
+  total_pretax_credit_amounts: [],
 }
 
 /**

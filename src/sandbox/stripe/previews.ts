@@ -5,7 +5,7 @@ import { type ProcessorDeps, seconds } from './deps.ts'
 import { refused } from './fault.ts'
 import { type Line, periodLine } from './invoice-lines.ts'
 import { buildInvoice } from './invoices.ts'
-import { getExisting, getNamed, newId } from './objects.ts'
+import { getNamed, newId } from './objects.ts'
 import { allowSupported, group, groups, integer, optionalText, text } from './parameters.ts'
 import { addPeriod } from './periods.ts'
 import { changeItems, readProration, selectDueLines } from './proration.ts'
@@ -63,8 +63,3 @@ function nextPeriod(
 
 const nothingUpcoming = ({ customer }: Stripe.Subscription) =>
   refused(404, `No upcoming invoices for customer: ${customer}`, 'invoice_upcoming_none')
-
-/** Previews the next renewal's invoice, which `invoice.upcoming` announces some days before. */
-export function upcomingInvoice(deps: ProcessorDeps, id: string): Stripe.Invoice {
-  return previewInvoice(deps, { subscription: getExisting(deps, 'subscription', id).id })
-}
