@@ -12,9 +12,8 @@ import { Instant, Message, Nullable, OneOf, Uuid } from '#platform/http/schema.t
 import { listEvents } from '#platform/jobs/event-list.ts'
 import type { ListedJob } from '#platform/jobs/job-list.ts'
 import type { Platform } from '#platform/platform.ts'
+import { adminRoute } from './admin-route.ts'
 import { adminProblem } from './problems.ts'
-
-const tags = ['admin']
 
 const AdminAuditEntry = Type.Object(
   {
@@ -78,11 +77,10 @@ export function adminActivityRoutes(app: App, needs: Needs): void {
 
   app.get(
     '/api/admin/events',
-    {
-      schema: {
-        operationId: 'listReceivedEvents',
-        tags,
-        summary: 'List events received from the payment processor, newest first',
+    adminRoute(
+      'listReceivedEvents',
+      'List events received from the payment processor, newest first',
+      {
         querystring: Type.Object({
           open: Type.Optional(
             Type.Boolean({ description: 'True: only events that are not handled yet' }),
@@ -97,8 +95,7 @@ export function adminActivityRoutes(app: App, needs: Needs): void {
           }),
         },
       },
-      config: { access: 'superuser' },
-    },
+    ),
     ({ query: { open = false, limit, cursor } }) =>
       listEvents(needs.db, { isOpen: open, limit, cursor }),
   )
@@ -107,19 +104,16 @@ export function adminActivityRoutes(app: App, needs: Needs): void {
 function auditRoutes(app: App, { db }: Needs): void {
   app.get(
     '/api/admin/audit',
-    {
-      schema: {
-        operationId: 'listAudit',
-        tags,
-        summary:
-          'List security events of all accounts, newest first; failed sign-ins appear after some seconds',
+    adminRoute(
+      'listAudit',
+      'List security events of all accounts, newest first; failed sign-ins appear after some seconds',
+      {
         querystring: Type.Object({ user_id: Type.Optional(Uuid), ...AuditPage.properties }),
         response: {
           200: Type.Object({ ...AuditEntries.properties, entries: Type.Array(AdminAuditEntry) }),
         },
       },
-      config: { access: 'superuser' },
-    },
+    ),
     async ({ query: { user_id: userId, ...asked } }) => {
       const page = await pageOfAudit(db, { userId, ...asked })
       const people = await findPeople(db, [...new Set(page.entries.flatMap(collectUserIds))])
@@ -156,23 +150,17 @@ const chooseKinds = (about: 'emails' | 'others' | undefined) =>
 function jobRoutes(app: App, { db, clock, jobs }: Needs): void {
   app.get(
     '/api/admin/jobs',
-    {
-      schema: {
-        operationId: 'listJobs',
-        tags,
-        summary: 'Count waiting jobs, and list failed jobs and those that are due next',
-        description: '`about` selects the jobs that only send an email, or all others.',
-        querystring: Type.Object({ about: About }),
-        response: {
-          200: Type.Object({
-            queued: Type.Integer({ description: 'All waiting and running jobs' }),
-            dead: Type.Array(JobView, { description: 'At most 200 failed jobs, newest first' }),
-            waiting: Type.Array(JobView, { description: 'The 100 that are due next' }),
-          }),
-        },
+    adminRoute('listJobs', 'Count waiting jobs, and list failed jobs and those that are due next', {
+      description: '`about` selects the jobs that only send an email, or all others.',
+      querystring: Type.Object({ about: About }),
+      response: {
+        200: Type.Object({
+          queued: Type.Integer({ description: 'All waiting and running jobs' }),
+          dead: Type.Array(JobView, { description: 'At most 200 failed jobs, newest first' }),
+          waiting: Type.Array(JobView, { description: 'The 100 that are due next' }),
+        }),
       },
-      config: { access: 'superuser' },
-    },
+    }),
     async ({ query: { about } }) => {
       const kinds = chooseKinds(about)
       const [{ queued }, dead, waiting] = await Promise.all([
@@ -186,17 +174,11 @@ function jobRoutes(app: App, { db, clock, jobs }: Needs): void {
 
   app.post(
     '/api/admin/jobs/retry',
-    {
-      schema: {
-        operationId: 'retryFailedJobs',
-        tags,
-        summary: 'Retry all failed jobs now',
-        description: '`about` selects the jobs that only send an email, or all others.',
-        body: Type.Object({ about: About }),
-        response: { 200: Type.Object({ retried: Type.Integer() }) },
-      },
-      config: { access: 'superuser' },
-    },
+    adminRoute('retryFailedJobs', 'Retry all failed jobs now', {
+      description: '`about` selects the jobs that only send an email, or all others.',
+      body: Type.Object({ about: About }),
+      response: { 200: Type.Object({ retried: Type.Integer() }) },
+    }),
     async (request) => {
       const kinds = chooseKinds(request.body.about)
       const actorId = requireCaller(request).userId
@@ -216,16 +198,10 @@ function jobRoutes(app: App, { db, clock, jobs }: Needs): void {
 
   app.post(
     '/api/admin/jobs/:id/retry',
-    {
-      schema: {
-        operationId: 'retryJob',
-        tags,
-        summary: 'Retry a failed job, or one that waits for its next attempt, now',
-        params: Type.Object({ id: Uuid }),
-        response: { 200: Type.Object({ status: Type.Literal('queued'), id: Type.String() }) },
-      },
-      config: { access: 'superuser' },
-    },
+    adminRoute('retryJob', 'Retry a failed job, or one that waits for its next attempt, now', {
+      params: Type.Object({ id: Uuid }),
+      response: { 200: Type.Object({ status: Type.Literal('queued'), id: Type.String() }) },
+    }),
     async (request) => {
       const { id } = request.params
       const actorId = requireCaller(request).userId
@@ -240,16 +216,10 @@ function jobRoutes(app: App, { db, clock, jobs }: Needs): void {
 
   app.delete(
     '/api/admin/jobs/:id',
-    {
-      schema: {
-        operationId: 'deleteJob',
-        tags,
-        summary: 'Delete a failed job; its effect never happens',
-        params: Type.Object({ id: Uuid }),
-        response: { 200: Message },
-      },
-      config: { access: 'superuser' },
-    },
+    adminRoute('deleteJob', 'Delete a failed job; its effect never happens', {
+      params: Type.Object({ id: Uuid }),
+      response: { 200: Message },
+    }),
     async (request) => {
       const { id } = request.params
       const actorId = requireCaller(request).userId

@@ -8,6 +8,7 @@ import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { Nullable, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
+import { adminRoute } from './admin-route.ts'
 
 const Disagreements = Type.Object(
   {
@@ -37,17 +38,15 @@ export function adminBillingRoutes(
 ): void {
   app.get(
     '/api/admin/billing/disagreements',
-    {
-      schema: {
-        operationId: 'listDisagreements',
-        tags: ['admin'],
-        summary: 'List differences between the service and the payment processor',
+    adminRoute(
+      'listDisagreements',
+      'List differences between the service and the payment processor',
+      {
         description:
           'Reads the processor now: up to 500 accounts, and the payments of the last 30 days.',
         response: { 200: Disagreements },
       },
-      config: { access: 'superuser' },
-    },
+    ),
     async () => {
       const report = await billing.reportDisagreements()
       const emails = await findEmails(
@@ -64,17 +63,11 @@ export function adminBillingRoutes(
 
   app.post(
     '/api/admin/billing/sync',
-    {
-      schema: {
-        operationId: 'syncBilling',
-        tags: ['admin'],
-        summary: 'Read everything from the payment processor and repair differences',
-        response: {
-          202: Type.Object({ status: Type.Literal('queued') }, { title: 'BillingSync' }),
-        },
+    adminRoute('syncBilling', 'Read everything from the payment processor and repair differences', {
+      response: {
+        202: Type.Object({ status: Type.Literal('queued') }, { title: 'BillingSync' }),
       },
-      config: { access: 'superuser' },
-    },
+    }),
     async (request, reply) => {
       const actorId = requireCaller(request).userId
       await transaction(db, async (tx) => {

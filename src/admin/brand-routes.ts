@@ -12,6 +12,7 @@ import { Nullable } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import { renderHomePreview } from '#storefront/pages/preview.ts'
 import type { ProductDeps } from '#storefront/products/releases.ts'
+import { adminRoute } from './admin-route.ts'
 
 const Picture = Nullable(Type.String({ description: 'A `data:` address' }))
 
@@ -38,17 +39,11 @@ export function adminBrandRoutes(
 ): void {
   app.post(
     '/api/admin/brand/preview',
-    {
-      schema: {
-        operationId: 'previewBrand',
-        tags: ['admin'],
-        summary: 'Render the shop and an email under a brand, without saving it',
-        description: 'Refuses the same forms as `PUT /api/admin/brand`.',
-        body: BrandForm,
-        response: { 200: BrandPreview },
-      },
-      config: { access: 'superuser' },
-    },
+    adminRoute('previewBrand', 'Render the shop and an email under a brand, without saving it', {
+      description: 'Refuses the same forms as `PUT /api/admin/brand`.',
+      body: BrandForm,
+      response: { 200: BrandPreview },
+    }),
     async (request): Promise<Static<typeof BrandPreview>> => {
       requireSound(request.body)
       const brand = new PreviewBrand(deps.config.brand.defaultName, request.body)

@@ -16,6 +16,7 @@ import { countUsersOnPlans } from '#identity/admin/administration.ts'
 import type { App } from '#platform/http/app.ts'
 import { Nullable, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
+import { adminRoute } from './admin-route.ts'
 
 const CataloguePlan = Type.Object(
   {
@@ -87,15 +88,11 @@ export function adminCatalogueRoutes(
 
   app.get(
     '/api/admin/catalogue',
-    {
-      schema: {
-        operationId: 'getCatalogue',
-        tags: ['admin'],
-        summary: 'Show the plans with their prices, grants and limits, and how many have each',
-        response: { 200: CatalogueView },
-      },
-      config: { access: 'superuser' },
-    },
+    adminRoute(
+      'getCatalogue',
+      'Show the plans with their prices, grants and limits, and how many have each',
+      { response: { 200: CatalogueView } },
+    ),
     async () => {
       const [views, accounts, subscribers, unknown] = await Promise.all([
         billing.listPlans(),

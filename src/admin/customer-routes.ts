@@ -24,12 +24,12 @@ import {
   Uuid,
 } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
+import { adminRoute } from './admin-route.ts'
 import { ABOUT, CustomerEvent, listCustomerEvents } from './customer-events.ts'
 import { findReferencedUsers } from './customer-search.ts'
 import { CustomerView, ListedUser, readCustomer } from './customers.ts'
 import { adminProblem } from './problems.ts'
 
-const tags = ['admin']
 const params = Type.Object({ id: Uuid })
 
 type Needs = Pick<Platform, 'config' | 'db' | 'clock' | 'secrets'> & {
@@ -43,26 +43,20 @@ export function adminCustomerRoutes(app: App, deps: Needs): void {
 
   app.get(
     '/api/admin/users',
-    {
-      schema: {
-        operationId: 'listUsers',
-        tags,
-        summary: 'List users, newest first, or search and filter them',
-        querystring: Type.Object({
-          find: Type.Optional(
-            Type.String({
-              maxLength: 254,
-              description: `The beginning of an address, or words of an address or name (searched in the newest ${SEARCHED_MAX.toLocaleString('en')} users). As a whole value: an id of a user, a request, an order or a payment; a license key; an invoice’s number or id; the last four digits of a card. Counts up to ${COUNTED_MAX.toLocaleString('en')} results and returns no cursors`,
-            }),
-          ),
-          plan: Type.Optional(Tier),
-          status: Type.Optional(SubscriptionStatus),
-          ...PageQuery,
-        }),
-        response: { 200: Type.Object({ users: Type.Array(ListedUser), ...Paged }) },
-      },
-      config: { access: 'superuser' },
-    },
+    adminRoute('listUsers', 'List users, newest first, or search and filter them', {
+      querystring: Type.Object({
+        find: Type.Optional(
+          Type.String({
+            maxLength: 254,
+            description: `The beginning of an address, or words of an address or name (searched in the newest ${SEARCHED_MAX.toLocaleString('en')} users). As a whole value: an id of a user, a request, an order or a payment; a license key; an invoice’s number or id; the last four digits of a card. Counts up to ${COUNTED_MAX.toLocaleString('en')} results and returns no cursors`,
+          }),
+        ),
+        plan: Type.Optional(Tier),
+        status: Type.Optional(SubscriptionStatus),
+        ...PageQuery,
+      }),
+      response: { 200: Type.Object({ users: Type.Array(ListedUser), ...Paged }) },
+    }),
     async ({ query: { find = '', plan, status, ...asked } }) => {
       const text = find.trim()
       if (text === '' && plan === undefined && status === undefined) return listUsers(db, asked)
@@ -73,27 +67,19 @@ export function adminCustomerRoutes(app: App, deps: Needs): void {
 
   app.get(
     '/api/admin/users/:id',
-    {
-      schema: {
-        operationId: 'getCustomer',
-        tags,
-        summary: 'Show a user with subscription, margin, usage, keys and sessions',
-        params,
-        response: { 200: CustomerView },
-      },
-      config: { access: 'superuser' },
-    },
+    adminRoute('getCustomer', 'Show a user with subscription, margin, usage, keys and sessions', {
+      params,
+      response: { 200: CustomerView },
+    }),
     ({ params: { id } }) => readCustomer(deps, id),
   )
 
   app.get(
     '/api/admin/users/:id/events',
-    {
-      schema: {
-        operationId: 'listCustomerEvents',
-        tags,
-        summary:
-          'List a user’s payments, purchases, account events, emails and failed calls, newest first',
+    adminRoute(
+      'listCustomerEvents',
+      'List a user’s payments, purchases, account events, emails and failed calls, newest first',
+      {
         params,
         querystring: Type.Object({
           about: Type.Optional(OneOf(...ABOUT)),
@@ -106,8 +92,7 @@ export function adminCustomerRoutes(app: App, deps: Needs): void {
           }),
         },
       },
-      config: { access: 'superuser' },
-    },
+    ),
     async ({ params: { id }, query: { about, before } }) => {
       if (!(await findUser(db, id))) throw identityProblem('user_not_found')
       const last = before === undefined ? plus(clock.now(), 1) : new Date(before).toISOString()
@@ -117,17 +102,11 @@ export function adminCustomerRoutes(app: App, deps: Needs): void {
 
   app.post(
     '/api/admin/users/:id/sign-out',
-    {
-      schema: {
-        operationId: 'signOutUser',
-        tags,
-        summary: 'End all sessions of a user; needs a fresh sign-in',
-        description: 'API keys continue to work. Open password resets end as well.',
-        params,
-        response: { 200: Message },
-      },
-      config: { access: 'superuser' },
-    },
+    adminRoute('signOutUser', 'End all sessions of a user; needs a fresh sign-in', {
+      description: 'API keys continue to work. Open password resets end as well.',
+      params,
+      response: { 200: Message },
+    }),
     async (request) => {
       const caller = requireCaller(request)
       await requireFreshSignIn(deps, caller)
@@ -138,11 +117,10 @@ export function adminCustomerRoutes(app: App, deps: Needs): void {
 
   app.post(
     '/api/admin/users/:id/view',
-    {
-      schema: {
-        operationId: 'viewAccount',
-        tags,
-        summary: 'Start a read-only view of an account for 30 minutes; needs a fresh sign-in',
+    adminRoute(
+      'viewAccount',
+      'Start a read-only view of an account for 30 minutes; needs a fresh sign-in',
+      {
         description:
           'The token reads account, plan, usage, calls and keys as the user sees them. It changes nothing and reads no documents or conversations. The view ends with the session that started it. Its start and end are in the audit log of the account.',
         params,
@@ -156,8 +134,7 @@ export function adminCustomerRoutes(app: App, deps: Needs): void {
           ),
         },
       },
-      config: { access: 'superuser' },
-    },
+    ),
     async (request, reply) => {
       const caller = requireCaller(request)
       await requireFreshSignIn(deps, caller)
@@ -169,15 +146,9 @@ export function adminCustomerRoutes(app: App, deps: Needs): void {
 
   app.delete(
     '/api/admin/view',
-    {
-      schema: {
-        operationId: 'endAccountView',
-        tags,
-        summary: 'End the view of an account that this session has open',
-        response: { 200: Message },
-      },
-      config: { access: 'superuser' },
-    },
+    adminRoute('endAccountView', 'End the view of an account that this session has open', {
+      response: { 200: Message },
+    }),
     async (request) => {
       await identity.endView(requireCaller(request))
       return { message: 'View ended' }
@@ -186,11 +157,10 @@ export function adminCustomerRoutes(app: App, deps: Needs): void {
 
   app.post(
     '/api/admin/payments/:id/refund',
-    {
-      schema: {
-        operationId: 'refundPayment',
-        tags,
-        summary: 'Refund a payment of a subscription or a part of it; needs a fresh sign-in',
+    adminRoute(
+      'refundPayment',
+      'Refund a payment of a subscription or a part of it; needs a fresh sign-in',
+      {
         description: 'Purchases are refunded by `POST /api/admin/purchases/{id}/refund`.',
         params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 255 }) }),
         body: Type.Object({
@@ -209,8 +179,7 @@ export function adminCustomerRoutes(app: App, deps: Needs): void {
           ),
         },
       },
-      config: { access: 'superuser' },
-    },
+    ),
     async (request) => {
       const caller = requireCaller(request)
       const { amount, reason } = request.body

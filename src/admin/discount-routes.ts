@@ -11,39 +11,26 @@ import {
   deleteDiscount,
   listDiscounts,
 } from '#storefront/orders/discounts.ts'
-
-const tags = ['admin']
+import { adminRoute } from './admin-route.ts'
 
 type Deps = Parameters<typeof createDiscount>[0]
 
 export function adminDiscountRoutes(app: App, deps: Deps): void {
   app.get(
     '/api/admin/discounts',
-    {
-      schema: {
-        operationId: 'listDiscounts',
-        tags,
-        summary: 'List the promotion codes of the shop, newest first',
-        response: { 200: Type.Object({ discounts: Type.Array(DiscountView) }) },
-      },
-      config: { access: 'superuser' },
-    },
+    adminRoute('listDiscounts', 'List the promotion codes of the shop, newest first', {
+      response: { 200: Type.Object({ discounts: Type.Array(DiscountView) }) },
+    }),
     async () => ({ discounts: await listDiscounts(deps) }),
   )
 
   app.post(
     '/api/admin/discounts',
-    {
-      schema: {
-        operationId: 'createDiscount',
-        tags,
-        summary: 'Create a promotion code; needs a fresh sign-in',
-        description: 'Pass `percent_off`, or `amount_off` with `currency`.',
-        body: DiscountForm,
-        response: { 201: DiscountView },
-      },
-      config: { access: 'superuser' },
-    },
+    adminRoute('createDiscount', 'Create a promotion code; needs a fresh sign-in', {
+      description: 'Pass `percent_off`, or `amount_off` with `currency`.',
+      body: DiscountForm,
+      response: { 201: DiscountView },
+    }),
     async (request, reply) => {
       const caller = requireCaller(request)
       await requireFreshSignIn(deps, caller)
@@ -53,16 +40,10 @@ export function adminDiscountRoutes(app: App, deps: Deps): void {
 
   app.delete(
     '/api/admin/discounts/:id',
-    {
-      schema: {
-        operationId: 'deleteDiscount',
-        tags,
-        summary: 'End a promotion code; orders that used it keep their price',
-        params: Type.Object({ id: Uuid }),
-        response: { 200: Message },
-      },
-      config: { access: 'superuser' },
-    },
+    adminRoute('deleteDiscount', 'End a promotion code; orders that used it keep their price', {
+      params: Type.Object({ id: Uuid }),
+      response: { 200: Message },
+    }),
     async (request) => {
       await deleteDiscount(deps, requireCaller(request).userId, request.params.id)
       return { message: 'Promotion code deleted' }

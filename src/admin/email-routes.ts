@@ -5,6 +5,7 @@ import { EMAIL_STATES } from '#mail/tables.ts'
 import type { App } from '#platform/http/app.ts'
 import { Instant, Nullable, OneOf, Uuid } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
+import { adminRoute } from './admin-route.ts'
 
 const LoggedEmail = Type.Object(
   {
@@ -28,28 +29,22 @@ const LoggedEmail = Type.Object(
 export function adminEmailRoutes(app: App, { db }: Pick<Platform, 'db'>): void {
   app.get(
     '/api/admin/emails',
-    {
-      schema: {
-        operationId: 'listEmails',
-        tags: ['admin'],
-        summary: 'List emails to customers and to the operator, newest first',
-        description:
-          'Emails are stored without their text for `RETENTION_DAYS` (`events`), and deleted with the account. `failed` means that the last attempt failed; a job may try again.',
-        querystring: Type.Object({
-          user_id: Type.Optional(Uuid),
-          state: Type.Optional(OneOf(...EMAIL_STATES)),
-          limit: Type.Integer({ minimum: 1, maximum: 100, default: 50 }),
-          cursor: Type.Optional(Type.String({ maxLength: 500 })),
+    adminRoute('listEmails', 'List emails to customers and to the operator, newest first', {
+      description:
+        'Emails are stored without their text for `RETENTION_DAYS` (`events`), and deleted with the account. `failed` means that the last attempt failed; a job may try again.',
+      querystring: Type.Object({
+        user_id: Type.Optional(Uuid),
+        state: Type.Optional(OneOf(...EMAIL_STATES)),
+        limit: Type.Integer({ minimum: 1, maximum: 100, default: 50 }),
+        cursor: Type.Optional(Type.String({ maxLength: 500 })),
+      }),
+      response: {
+        200: Type.Object({
+          emails: Type.Array(LoggedEmail),
+          next_cursor: Nullable(Type.String()),
         }),
-        response: {
-          200: Type.Object({
-            emails: Type.Array(LoggedEmail),
-            next_cursor: Nullable(Type.String()),
-          }),
-        },
       },
-      config: { access: 'superuser' },
-    },
+    }),
     ({ query: { user_id: userId, ...asked } }) => listEmails(db, { userId, ...asked }),
   )
 }

@@ -1,6 +1,7 @@
 // The health of the service for superusers. The checks call other services, so requests at the same
 // time share one run, and its result is reused for a moment.
 import type { App } from '#platform/http/app.ts'
+import { adminRoute } from './admin-route.ts'
 import { type HealthDeps, HealthReport, readHealth } from './health.ts'
 
 const FRESH_MS = 10_000
@@ -9,17 +10,15 @@ export function adminHealthRoutes(app: App, deps: HealthDeps): void {
   const latest = new LatestHealth(deps)
   app.get(
     '/api/admin/health',
-    {
-      schema: {
-        operationId: 'getHealthReport',
-        tags: ['admin'],
-        summary: 'Check the database, storage, jobs, payments, email, models and settings',
+    adminRoute(
+      'getHealthReport',
+      'Check the database, storage, jobs, payments, email, models and settings',
+      {
         description:
           'The checks call Stripe, the mail server and the model vendors; a result is reused for 10 seconds. Payments are compared by `GET /api/admin/billing/disagreements`.',
         response: { 200: HealthReport },
       },
-      config: { access: 'superuser' },
-    },
+    ),
     () => latest.read(),
   )
 }

@@ -1,7 +1,6 @@
 /** The inbox of the contact form, for superusers. */
 import { Type } from 'typebox'
 import { listSuperusers } from '#identity/admin/administration.ts'
-import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { CountedPaged, PageQuery } from '#platform/http/keyset.ts'
 import { Nullable, Uuid } from '#platform/http/schema.ts'
@@ -13,19 +12,17 @@ import {
   listContactMessages,
   replyToMessage,
 } from '#storefront/contact/inbox.ts'
+import { adminRoute, readChange } from './admin-route.ts'
 
-const tags = ['admin']
 const params = Type.Object({ id: Uuid })
 
 export function adminInboxRoutes(app: App, deps: InboxDeps): void {
   app.get(
     '/api/admin/contact-messages',
-    {
-      schema: {
-        operationId: 'listContactMessages',
-        tags,
-        summary:
-          'List messages of the contact form, newest first; `notified_at` is null until support is emailed',
+    adminRoute(
+      'listContactMessages',
+      'List messages of the contact form, newest first; `notified_at` is null until support is emailed',
+      {
         querystring: Type.Object({
           open: Type.Optional(Type.Boolean({ description: 'Only open, or only closed messages' })),
           ...PageQuery,
@@ -44,8 +41,7 @@ export function adminInboxRoutes(app: App, deps: InboxDeps): void {
           }),
         },
       },
-      config: { access: 'superuser' },
-    },
+    ),
     async ({ query: { open, ...asked } }) => {
       const [listed, superusers] = await Promise.all([
         listContactMessages(deps.db, asked, open),
@@ -57,66 +53,33 @@ export function adminInboxRoutes(app: App, deps: InboxDeps): void {
 
   app.post(
     '/api/admin/contact-messages/:id/reply',
-    {
-      schema: {
-        operationId: 'replyToContactMessage',
-        tags,
-        summary: 'Email an answer to the sender of a message',
-        params,
-        body: Type.Object({
-          message: Type.String({ minLength: 1, maxLength: 10_000, pattern: '\\S' }),
-        }),
-        response: { 200: InboxMessage },
-      },
-      config: { access: 'superuser' },
-    },
-    (request) =>
-      replyToMessage(
-        deps,
-        { actorId: requireCaller(request).userId, id: request.params.id },
-        request.body.message,
-      ),
+    adminRoute('replyToContactMessage', 'Email an answer to the sender of a message', {
+      params,
+      body: Type.Object({
+        message: Type.String({ minLength: 1, maxLength: 10_000, pattern: '\\S' }),
+      }),
+      response: { 200: InboxMessage },
+    }),
+    (request) => replyToMessage(deps, readChange(request), request.body.message),
   )
 
   app.post(
     '/api/admin/contact-messages/:id/assign',
-    {
-      schema: {
-        operationId: 'assignContactMessage',
-        tags,
-        summary: 'Assign a message to a superuser; null to nobody',
-        params,
-        body: Type.Object({ user_id: Nullable(Uuid) }),
-        response: { 200: InboxMessage },
-      },
-      config: { access: 'superuser' },
-    },
-    (request) =>
-      assignMessage(
-        deps,
-        { actorId: requireCaller(request).userId, id: request.params.id },
-        request.body.user_id,
-      ),
+    adminRoute('assignContactMessage', 'Assign a message to a superuser; null to nobody', {
+      params,
+      body: Type.Object({ user_id: Nullable(Uuid) }),
+      response: { 200: InboxMessage },
+    }),
+    (request) => assignMessage(deps, readChange(request), request.body.user_id),
   )
 
   app.post(
     '/api/admin/contact-messages/:id/close',
-    {
-      schema: {
-        operationId: 'closeContactMessage',
-        tags,
-        summary: 'Close a message, or open it again',
-        params,
-        body: Type.Object({ closed: Type.Boolean({ default: true }) }),
-        response: { 200: InboxMessage },
-      },
-      config: { access: 'superuser' },
-    },
-    (request) =>
-      closeMessage(
-        deps,
-        { actorId: requireCaller(request).userId, id: request.params.id },
-        request.body.closed,
-      ),
+    adminRoute('closeContactMessage', 'Close a message, or open it again', {
+      params,
+      body: Type.Object({ closed: Type.Boolean({ default: true }) }),
+      response: { 200: InboxMessage },
+    }),
+    (request) => closeMessage(deps, readChange(request), request.body.closed),
   )
 }

@@ -11,12 +11,11 @@ import { encodeCursor, readCursor } from '#platform/http/keyset.ts'
 import { Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import { invalid } from '#platform/problems.ts'
+import { adminRoute } from './admin-route.ts'
 import { METRICS, type MetricName } from './metrics/measures.ts'
 import { formatMetricsCsv, readMetrics } from './metrics/metrics.ts'
 import { describeCsv, readMetricSpan, SPAN } from './metrics/query.ts'
 import { INTERVALS } from './metrics/windows.ts'
-
-const tags = ['admin']
 
 const LINE = {
   name: Named('MetricName', OneOf(...METRICS)),
@@ -37,11 +36,10 @@ const MetricQuery = Type.Object({
 export function adminMetricRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'clock'>): void {
   app.get(
     '/api/admin/metrics',
-    {
-      schema: {
-        operationId: 'getBusinessMetrics',
-        tags,
-        summary: 'Compute revenue, subscriptions, costs and calls by day, week or month',
+    adminRoute(
+      'getBusinessMetrics',
+      'Compute revenue, subscriptions, costs and calls by day, week or month',
+      {
         description:
           'Days are UTC; weeks begin on Monday. `mrr`, `active_accounts` and `trials` are the state at the end of each interval. Money excludes tax. `revenue` is payments less refunds and lost disputes, each on its day. `gross_margin` also subtracts fees and `model_cost`; it is null when money moved in a currency other than the dollar.',
         querystring: MetricQuery,
@@ -61,8 +59,7 @@ export function adminMetricRoutes(app: App, { db, clock }: Pick<Platform, 'db' |
           ),
         },
       },
-      config: { access: 'superuser' },
-    },
+    ),
     async ({ query }) => {
       const span = readMetricSpan(clock, query)
       const names = readNames(query.names)
@@ -75,20 +72,16 @@ export function adminMetricRoutes(app: App, { db, clock }: Pick<Platform, 'db' |
 
   app.get(
     '/api/admin/metrics.csv',
-    {
-      schema: {
-        operationId: 'exportBusinessMetrics',
-        tags,
-        summary: 'Download metrics as CSV',
-        querystring: MetricQuery,
-      },
-      config: {
-        access: 'superuser',
+    adminRoute(
+      'exportBusinessMetrics',
+      'Download metrics as CSV',
+      { querystring: MetricQuery },
+      {
         described: describeCsv(
           'A CSV file (RFC 4180): one line for each interval, money in units.',
         ),
       },
-    },
+    ),
     async ({ query }, reply) => {
       const span = readMetricSpan(clock, query)
       const names = readNames(query.names)
@@ -102,11 +95,10 @@ export function adminMetricRoutes(app: App, { db, clock }: Pick<Platform, 'db' |
 
   app.get(
     '/api/admin/subscription-changes',
-    {
-      schema: {
-        operationId: 'listSubscriptionChanges',
-        tags,
-        summary: 'List the changes of subscriptions behind the metrics, newest first',
+    adminRoute(
+      'listSubscriptionChanges',
+      'List the changes of subscriptions behind the metrics, newest first',
+      {
         querystring: Type.Object({
           ...SPAN,
           kind: Type.Optional(Named('SubscriptionChangeKind', OneOf(...CHANGE_KINDS))),
@@ -115,8 +107,7 @@ export function adminMetricRoutes(app: App, { db, clock }: Pick<Platform, 'db' |
         }),
         response: { 200: Changes },
       },
-      config: { access: 'superuser' },
-    },
+    ),
     async ({ query: { kind, limit, cursor, ...asked } }) => {
       const span = readMetricSpan(clock, asked)
       const after = cursor === undefined ? null : readPlace(cursor)

@@ -9,6 +9,7 @@ import { Instant, Nullable, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import { sumModelsUsage } from '#usage/operator-sums.ts'
 import { listEndpointFailures } from '#usage/vendor-failures.ts'
+import { adminRoute } from './admin-route.ts'
 
 const SUMS = {
   calls: Type.Integer(),
@@ -111,15 +112,11 @@ export function adminModelRoutes(
 ): void {
   app.get(
     '/api/admin/models',
-    {
-      schema: {
-        operationId: 'getModelsOverview',
-        tags: ['admin'],
-        summary: 'Show vendors, models and routes with their states, prices and recent costs',
-        response: { 200: ModelsOverview },
-      },
-      config: { access: 'superuser' },
-    },
+    adminRoute(
+      'getModelsOverview',
+      'Show vendors, models and routes with their states, prices and recent costs',
+      { response: { 200: ModelsOverview } },
+    ),
     async () => {
       const to = clock.now().slice(0, 10)
       const from = plus(`${to}T00:00:00.000Z`, -(DAYS - 1) * DAY_MS).slice(0, 10)

@@ -11,10 +11,10 @@ import type { Platform } from '#platform/platform.ts'
 import { exportMovements } from '#storefront/orders/movement-csv.ts'
 import type { Listed } from '#storefront/products/product-list.ts'
 import { findByPayments } from '#storefront/purchases/store.ts'
+import { adminRoute } from './admin-route.ts'
 import { describeCsv, readMetricSpan, SPAN } from './metrics/query.ts'
 import { readInstants } from './metrics/windows.ts'
 
-const tags = ['admin']
 const PAGE = {
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 50 }),
   cursor: Type.Optional(Type.String({ maxLength: 300 })),
@@ -74,22 +74,16 @@ export function adminMoneyRoutes(
 ): void {
   app.get(
     '/api/admin/movements',
-    {
-      schema: {
-        operationId: 'listMovements',
-        tags,
-        summary: 'List payments, refunds and lost disputes, newest first',
-        description:
-          'Amounts that leave the seller are negative. The amounts without tax sum up to `revenue`.',
-        querystring: Type.Object({
-          ...SPAN,
-          type: Type.Optional(Named('MovementType', OneOf(...MOVEMENT_TYPES))),
-          ...PAGE,
-        }),
-        response: { 200: Movements },
-      },
-      config: { access: 'superuser' },
-    },
+    adminRoute('listMovements', 'List payments, refunds and lost disputes, newest first', {
+      description:
+        'Amounts that leave the seller are negative. The amounts without tax sum up to `revenue`.',
+      querystring: Type.Object({
+        ...SPAN,
+        type: Type.Optional(Named('MovementType', OneOf(...MOVEMENT_TYPES))),
+        ...PAGE,
+      }),
+      response: { 200: Movements },
+    }),
     async ({ query: { type, limit, cursor, ...asked } }) => {
       const span = readInstants(readMetricSpan(clock, asked))
       const rows = await listMovementPage(db, span, { type, cursor, limit })
@@ -114,18 +108,12 @@ export function adminMoneyRoutes(
 
   app.get(
     '/api/admin/movements.csv',
-    {
-      schema: {
-        operationId: 'exportMovements',
-        tags,
-        summary: 'Download payments, refunds, lost disputes and fees as CSV',
-        querystring: Type.Object(SPAN),
-      },
-      config: {
-        access: 'superuser',
-        described: describeCsv('A CSV file (RFC 4180), oldest first, in units of the currency.'),
-      },
-    },
+    adminRoute(
+      'exportMovements',
+      'Download payments, refunds, lost disputes and fees as CSV',
+      { querystring: Type.Object(SPAN) },
+      { described: describeCsv('A CSV file (RFC 4180), oldest first, in units of the currency.') },
+    ),
     ({ query }, reply) => {
       const span = readMetricSpan(clock, query)
       const lines = exportMovements({ config, db, productList }, readInstants(span))
@@ -138,19 +126,13 @@ export function adminMoneyRoutes(
 
   app.get(
     '/api/admin/invoices',
-    {
-      schema: {
-        operationId: 'listAllInvoices',
-        tags,
-        summary: 'List invoices of all customers, newest first',
-        querystring: Type.Object({
-          status: Type.Optional(Named('InvoiceStatus', OneOf(...INVOICE_STATUSES))),
-          ...PAGE,
-        }),
-        response: { 200: Invoices },
-      },
-      config: { access: 'superuser' },
-    },
+    adminRoute('listAllInvoices', 'List invoices of all customers, newest first', {
+      querystring: Type.Object({
+        status: Type.Optional(Named('InvoiceStatus', OneOf(...INVOICE_STATUSES))),
+        ...PAGE,
+      }),
+      response: { 200: Invoices },
+    }),
     async ({ query: { status, limit, cursor } }) => {
       const rows = await listAllInvoices(db, { status, cursor, limit })
       const emails = await findEmails(db, listUserIds(rows))

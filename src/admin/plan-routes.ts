@@ -12,6 +12,7 @@ import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { Uuid } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
+import { adminRoute } from './admin-route.ts'
 
 const params = Type.Object({ id: Uuid })
 const priceId = Type.String({ minLength: 1, maxLength: 255 })
@@ -28,17 +29,11 @@ export function adminPlanRoutes(
 
   app.post(
     '/api/admin/users/:id/plan/preview',
-    {
-      schema: {
-        operationId: 'previewCustomerPlan',
-        tags: ['admin'],
-        summary: 'Preview the cost of a plan change for a customer',
-        params,
-        body: Type.Object({ price_id: priceId }),
-        response: { 200: ChangePreview },
-      },
-      config: { access: 'superuser' },
-    },
+    adminRoute('previewCustomerPlan', 'Preview the cost of a plan change for a customer', {
+      params,
+      body: Type.Object({ price_id: priceId }),
+      response: { 200: ChangePreview },
+    }),
     async ({ params: { id }, body: { price_id } }) => {
       await requireUser(id)
       return billing.previewChange(id, price_id)
@@ -47,11 +42,10 @@ export function adminPlanRoutes(
 
   app.post(
     '/api/admin/users/:id/plan',
-    {
-      schema: {
-        operationId: 'changeCustomerPlan',
-        tags: ['admin'],
-        summary: 'Change the plan of a customer as previewed; needs a fresh sign-in',
+    adminRoute(
+      'changeCustomerPlan',
+      'Change the plan of a customer as previewed; needs a fresh sign-in',
+      {
         description:
           'Follows the rules of `POST /api/billing/change` and charges the customer’s card. When the bank requires the customer’s confirmation, the customer gets a link to a checkout by email, and the plan stays until they have paid (`is_to_confirm`). A plan without payment is an override: `PATCH /api/admin/users/{id}`.',
         params,
@@ -71,8 +65,7 @@ export function adminPlanRoutes(
           ),
         },
       },
-      config: { access: 'superuser' },
-    },
+    ),
     async (request) => {
       const caller = requireCaller(request)
       const { id } = request.params

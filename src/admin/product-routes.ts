@@ -13,30 +13,24 @@ import {
   retireProduct,
 } from '#storefront/products/product-editing.ts'
 import { ProductChange, ProductForm, ProductView } from '#storefront/products/product-schemas.ts'
+import { adminRoute, readChange } from './admin-route.ts'
 
-const tags = ['admin']
 const params = Type.Object({ tier: Type.String({ minLength: 1, maxLength: 64 }) })
 
 export function adminProductRoutes(app: App, deps: EditingDeps): void {
   app.get(
     '/api/admin/products',
-    {
-      schema: {
-        operationId: 'listProducts',
-        tags,
-        summary: 'List the products of the shop',
-        response: {
-          200: Type.Object({
-            is_fixed: Type.Boolean({
-              description: 'True when the file of CATALOGUE has the products; nobody can edit them',
-            }),
-            shop_url: Type.String({ description: 'The address of the shop' }),
-            products: Type.Array(ProductView),
+    adminRoute('listProducts', 'List the products of the shop', {
+      response: {
+        200: Type.Object({
+          is_fixed: Type.Boolean({
+            description: 'True when the file of CATALOGUE has the products; nobody can edit them',
           }),
-        },
+          shop_url: Type.String({ description: 'The address of the shop' }),
+          products: Type.Array(ProductView),
+        }),
       },
-      config: { access: 'superuser' },
-    },
+    }),
     async () => ({
       is_fixed: deps.productList.isFixed,
       shop_url: deps.config.urls.storefront,
@@ -46,16 +40,11 @@ export function adminProductRoutes(app: App, deps: EditingDeps): void {
 
   app.post(
     '/api/admin/products',
-    {
-      schema: {
-        operationId: 'createProduct',
-        tags,
-        summary: 'Add a product, or sell a retired one again; needs a fresh sign-in',
-        body: ProductForm,
-        response: { 201: ProductView },
-      },
-      config: { access: 'superuser' },
-    },
+    adminRoute(
+      'createProduct',
+      'Add a product, or sell a retired one again; needs a fresh sign-in',
+      { body: ProductForm, response: { 201: ProductView } },
+    ),
     async (request, reply) => {
       const caller = requireCaller(request)
       await requireFreshSignIn(deps, caller)
@@ -65,17 +54,11 @@ export function adminProductRoutes(app: App, deps: EditingDeps): void {
 
   app.put(
     '/api/admin/products/:tier',
-    {
-      schema: {
-        operationId: 'changeProduct',
-        tags,
-        summary: 'Replace the fields of a product; a change of prices needs a fresh sign-in',
-        params,
-        body: ProductChange,
-        response: { 200: ProductView },
-      },
-      config: { access: 'superuser' },
-    },
+    adminRoute(
+      'changeProduct',
+      'Replace the fields of a product; a change of prices needs a fresh sign-in',
+      { params, body: ProductChange, response: { 200: ProductView } },
+    ),
     async (request) => {
       const caller = requireCaller(request)
       const { tier } = request.params
@@ -86,19 +69,12 @@ export function adminProductRoutes(app: App, deps: EditingDeps): void {
 
   app.delete(
     '/api/admin/products/:tier',
-    {
-      schema: {
-        operationId: 'retireProduct',
-        tags,
-        summary: 'End the sale of a product; its buyers keep what they have',
-        params,
-        response: { 200: Message },
-      },
-      config: { access: 'superuser' },
-    },
+    adminRoute('retireProduct', 'End the sale of a product; its buyers keep what they have', {
+      params,
+      response: { 200: Message },
+    }),
     async (request) => {
-      const { tier } = request.params
-      await retireProduct(deps, { actorId: requireCaller(request).userId, tier })
+      await retireProduct(deps, readChange(request))
       return { message: 'Product no longer sold' }
     },
   )

@@ -25,8 +25,8 @@ import { OrderDetail, OrderView } from '#storefront/orders/order-schemas.ts'
 import { listOrders, readOrder } from '#storefront/orders/orders.ts'
 import type { Listed } from '#storefront/products/product-list.ts'
 import { PurchaseStatusName } from '#storefront/purchases/purchases.ts'
+import { adminRoute, readChange } from './admin-route.ts'
 
-const tags = ['admin']
 const params = Type.Object({ id: Uuid })
 
 const OrderQuery = {
@@ -61,31 +61,22 @@ export function adminPurchaseRoutes(
 ): void {
   app.get(
     '/api/admin/purchases',
-    {
-      schema: {
-        operationId: 'listOrders',
-        tags,
-        summary: 'List or search purchases, newest first',
-        querystring: Type.Object({ ...OrderQuery, ...PageQuery }),
-        response: { 200: Type.Object({ purchases: Type.Array(OrderView), ...CountedPaged }) },
-      },
-      config: { access: 'superuser' },
-    },
+    adminRoute('listOrders', 'List or search purchases, newest first', {
+      querystring: Type.Object({ ...OrderQuery, ...PageQuery }),
+      response: { 200: Type.Object({ purchases: Type.Array(OrderView), ...CountedPaged }) },
+    }),
     ({ query: { q, status, product, ...asked } }) =>
       listOrders(deps, { q, status, product }, asked),
   )
 
   app.get(
     '/api/admin/purchases.csv',
-    {
-      schema: {
-        operationId: 'exportOrders',
-        tags,
-        summary: 'Download purchases as CSV',
-        querystring: Type.Object(OrderQuery),
-      },
-      config: { access: 'superuser', described: CSV },
-    },
+    adminRoute(
+      'exportOrders',
+      'Download purchases as CSV',
+      { querystring: Type.Object(OrderQuery) },
+      { described: CSV },
+    ),
     ({ query }, reply) =>
       reply
         .type('text/csv; charset=utf-8')
@@ -95,40 +86,28 @@ export function adminPurchaseRoutes(
 
   app.get(
     '/api/admin/purchases/:id',
-    {
-      schema: {
-        operationId: 'getOrder',
-        tags,
-        summary: 'Show a purchase with its chain, money and deliveries',
-        params,
-        response: { 200: OrderDetail },
-      },
-      config: { access: 'superuser' },
-    },
+    adminRoute('getOrder', 'Show a purchase with its chain, money and deliveries', {
+      params,
+      response: { 200: OrderDetail },
+    }),
     ({ params: { id } }) => readOrder(deps, id),
   )
 
   app.post(
     '/api/admin/purchases/:id/refund',
-    {
-      schema: {
-        operationId: 'refundOrder',
-        tags,
-        summary: 'Refund a payment or a part of it; needs a fresh sign-in',
-        params,
-        body: Type.Object({
-          amount: Type.Optional(
-            Type.Integer({
-              minimum: 1,
-              description: 'In minor units of the currency; without it, everything that is left',
-            }),
-          ),
-          reason: Reason,
-        }),
-        response: { 200: OrderDetail },
-      },
-      config: { access: 'superuser' },
-    },
+    adminRoute('refundOrder', 'Refund a payment or a part of it; needs a fresh sign-in', {
+      params,
+      body: Type.Object({
+        amount: Type.Optional(
+          Type.Integer({
+            minimum: 1,
+            description: 'In minor units of the currency; without it, everything that is left',
+          }),
+        ),
+        reason: Reason,
+      }),
+      response: { 200: OrderDetail },
+    }),
     async (request) => {
       const caller = requireCaller(request)
       const { id } = request.params
@@ -145,91 +124,76 @@ export function adminPurchaseRoutes(
 
   const change = <Body extends TSchema>(
     action: string,
-    { operationId, summary, body }: { operationId: string; summary: string; body?: Body },
+    operationId: string,
+    summary: string,
+    body: Body | null,
     apply: (of: ChangeRequest, body: Type.Static<Body>) => Promise<void>,
   ) =>
     app.post(
       `/api/admin/purchases/:id/${action}`,
-      {
-        schema: {
-          operationId,
-          tags,
-          summary,
-          params,
-          ...(body && { body }),
-          response: { 200: OrderDetail },
-        },
-        config: { access: 'superuser' },
-      },
+      adminRoute(operationId, summary, {
+        params,
+        ...(body && { body }),
+        response: { 200: OrderDetail },
+      }),
       async (request) => {
         const { id } = request.params as { id: string }
-        await apply(
-          { actorId: requireCaller(request).userId, id },
-          request.body as Type.Static<Body>,
-        )
+        const { userId: actorId } = requireCaller(request)
+        await apply({ actorId, id }, request.body as Type.Static<Body>)
         return readOrder(deps, id)
       },
     )
 
-  change(
-    'resend',
-    { operationId: 'resendOrder', summary: 'Email the license key again' },
-    (request) => resendKey(deps, request),
+  change('resend', 'resendOrder', 'Email the license key again', null, (request) =>
+    resendKey(deps, request),
   )
   change(
     'reset-downloads',
-    { operationId: 'resetOrderDownloads', summary: 'Give the purchase its downloads anew' },
+    'resetOrderDownloads',
+    'Give the purchase its downloads anew',
+    null,
     (request) => resetDownloads(deps, request),
   )
   change(
     'extend',
-    {
-      operationId: 'extendOrder',
-      summary: 'Extend the updates of a purchase',
-      body: Type.Object({ until: InstantInput }),
-    },
+    'extendOrder',
+    'Extend the updates of a purchase',
+    Type.Object({ until: InstantInput }),
     (request, { until }) => extendUpdates(deps, request, until),
   )
   change(
     'revoke',
-    {
-      operationId: 'revokeOrder',
-      summary: 'End the key and the downloads of a purchase, without a refund',
-      body: Type.Object({ reason: Reason }),
-    },
+    'revokeOrder',
+    'End the key and the downloads of a purchase, without a refund',
+    Type.Object({ reason: Reason }),
     (request, { reason }) => revokeOrder(deps, request, reason),
   )
   change(
     'restore',
-    { operationId: 'restoreOrder', summary: 'Restore a purchase that a superuser revoked' },
+    'restoreOrder',
+    'Restore a purchase that a superuser revoked',
+    null,
     (request) => restoreOrder(deps, request),
   )
   change(
     'activations',
-    {
-      operationId: 'setOrderActivations',
-      summary: 'Set the activation limit of one purchase; null returns to the product’s',
-      body: Type.Object({ limit: Nullable(Type.Integer({ minimum: 0, maximum: 100_000 })) }),
-    },
+    'setOrderActivations',
+    'Set the activation limit of one purchase; null returns to the product’s',
+    Type.Object({ limit: Nullable(Type.Integer({ minimum: 0, maximum: 100_000 })) }),
     (request, { limit }) => setActivationsLimit(deps, request, limit),
   )
 
   app.delete(
     '/api/admin/purchases/:id/activations/:activation_id',
-    {
-      schema: {
-        operationId: 'releaseOrderMachine',
-        tags,
-        summary: 'Release a machine of the buyer, beside their own releases of the month',
-        params: Type.Object({ id: Uuid, activation_id: Uuid }),
-        response: { 200: OrderDetail },
-      },
-      config: { access: 'superuser' },
-    },
+    adminRoute(
+      'releaseOrderMachine',
+      'Release a machine of the buyer, beside their own releases of the month',
+      { params: Type.Object({ id: Uuid, activation_id: Uuid }), response: { 200: OrderDetail } },
+    ),
     async (request) => {
-      const { id, activation_id } = request.params
-      await releaseOrderMachine(deps, { actorId: requireCaller(request).userId, id }, activation_id)
-      return readOrder(deps, id)
+      const { activation_id, ...of } = readChange(request)
+      await releaseOrderMachine(deps, of, activation_id)
+      return readOrder(deps, of.id)
     },
   )
 }

@@ -17,14 +17,13 @@ import {
   NOTES_MAX,
   publishRelease,
   type ReleaseEditingDeps,
-  type ReleaseRequest,
   ReleaseView,
   uploadRelease,
   withdrawRelease,
 } from '#storefront/products/release-editing.ts'
 import { openReleaseZip } from '#storefront/products/release-files.ts'
+import { adminRoute, readChange } from './admin-route.ts'
 
-const tags = ['admin']
 const Tier = Type.String({ minLength: 1, maxLength: 64 })
 const Version = Type.String({ minLength: 1, maxLength: 64 })
 const params = Type.Object({ tier: Tier, version: Version })
@@ -43,16 +42,10 @@ type Deps = ReleaseEditingDeps & { temporaryFiles: TemporaryFiles }
 export async function adminReleaseRoutes(app: App, deps: Deps): Promise<void> {
   app.get(
     '/api/admin/products/:tier/releases',
-    {
-      schema: {
-        operationId: 'listReleases',
-        tags,
-        summary: 'List the releases of a product, newest first',
-        params: Type.Object({ tier: Tier }),
-        response: { 200: Type.Object({ releases: Type.Array(ReleaseView) }) },
-      },
-      config: { access: 'superuser' },
-    },
+    adminRoute('listReleases', 'List the releases of a product, newest first', {
+      params: Type.Object({ tier: Tier }),
+      response: { 200: Type.Object({ releases: Type.Array(ReleaseView) }) },
+    }),
     async ({ params: { tier } }) => ({ releases: await listProductReleases(deps, tier) }),
   )
   await app.register(async (plain) =>
@@ -61,34 +54,22 @@ export async function adminReleaseRoutes(app: App, deps: Deps): Promise<void> {
 
   app.patch(
     '/api/admin/products/:tier/releases/:version',
-    {
-      schema: {
-        operationId: 'changeRelease',
-        tags,
-        summary: 'Change the notes of a release',
-        params,
-        body: Type.Object({ notes: Notes }),
-        response: { 200: ReleaseView },
-      },
-      config: { access: 'superuser' },
-    },
-    (request) => changeNotes(deps, readRequest(request), request.body.notes),
+    adminRoute('changeRelease', 'Change the notes of a release', {
+      params,
+      body: Type.Object({ notes: Notes }),
+      response: { 200: ReleaseView },
+    }),
+    (request) => changeNotes(deps, readChange(request), request.body.notes),
   )
 
   app.delete(
     '/api/admin/products/:tier/releases/:version',
-    {
-      schema: {
-        operationId: 'deleteRelease',
-        tags,
-        summary: 'Delete a draft with its files',
-        params,
-        response: { 200: Message },
-      },
-      config: { access: 'superuser' },
-    },
+    adminRoute('deleteRelease', 'Delete a draft with its files', {
+      params,
+      response: { 200: Message },
+    }),
     async (request) => {
-      await deleteDraft(deps, readRequest(request))
+      await deleteDraft(deps, readChange(request))
       return { message: 'Draft deleted' }
     },
   )
@@ -99,17 +80,8 @@ export async function adminReleaseRoutes(app: App, deps: Deps): Promise<void> {
   ] as const) {
     app.post(
       `/api/admin/products/:tier/releases/:version/${action}`,
-      {
-        schema: {
-          operationId: `${action}Release`,
-          tags,
-          summary,
-          params,
-          response: { 200: ReleaseView },
-        },
-        config: { access: 'superuser' },
-      },
-      (request) => apply(deps, readRequest(request)),
+      adminRoute(`${action}Release`, summary, { params, response: { 200: ReleaseView } }),
+      (request) => apply(deps, readChange(request)),
     )
   }
 }
@@ -119,18 +91,19 @@ function uploadRoute(app: App, deps: Deps): void {
   app.post(
     '/api/admin/products/:tier/releases',
     {
-      schema: {
-        operationId: 'uploadRelease',
-        tags,
-        summary: 'Upload a ZIP as a draft',
-        description: `At most ${UPLOAD_BYTES_MAX / MEGABYTE} MB. An archive that is encrypted or damaged, has links, or could write outside of its folder is refused with a reason. The reply lists what is left out.`,
-        consumes: ['multipart/form-data'],
-        params: Type.Object({ tier: Tier }),
-        body: ReleaseForm,
-        response: { 201: ReleaseView },
-      },
-      // The body goes to a file as it arrives, so it needs no memory.
-      config: { access: 'superuser', bodies: 'uncounted' },
+      ...adminRoute(
+        'uploadRelease',
+        'Upload a ZIP as a draft',
+        {
+          description: `At most ${UPLOAD_BYTES_MAX / MEGABYTE} MB. An archive that is encrypted or damaged, has links, or could write outside of its folder is refused with a reason. The reply lists what is left out.`,
+          consumes: ['multipart/form-data'],
+          params: Type.Object({ tier: Tier }),
+          body: ReleaseForm,
+          response: { 201: ReleaseView },
+        },
+        // The body goes to a file as it arrives, so it needs no memory.
+        { bodies: 'uncounted' },
+      ),
       bodyLimit: UPLOAD_BYTES_MAX + MEGABYTE,
       validatorCompiler: (part) =>
         part.httpPart === 'body' ? (value: unknown) => ({ value }) : validatorCompiler(part),
@@ -144,12 +117,6 @@ function uploadRoute(app: App, deps: Deps): void {
       return reply.code(201).send(stored)
     },
   )
-}
-
-function readRequest(
-  request: FastifyRequest<{ Params: { tier: string; version: string } }>,
-): ReleaseRequest {
-  return { actorId: requireCaller(request).userId, ...request.params }
 }
 
 /** Form fields may come before or after the file. @throws Problem 413, 415, 422 and 503 */

@@ -9,9 +9,8 @@ import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { Instant, InstantInput, Message, Named, OneOf, Uuid } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
+import { adminRoute } from './admin-route.ts'
 import { ListedUser } from './customers.ts'
-
-const tags = ['admin']
 
 /** The user as they see themselves, and the list's additional fields. */
 const ChangedUser = Type.Object(
@@ -31,37 +30,29 @@ export function adminRoutes(app: App, { config, db, clock, identity }: Needs): v
 
   app.get(
     '/api/admin/stats',
-    {
-      schema: {
-        operationId: 'getStats',
-        tags,
-        summary: 'Count users and subscriptions',
-        response: {
-          200: Type.Object({
-            total_users: Type.Integer(),
-            active_subscriptions: Type.Integer(),
-            new_users_7d: Type.Integer(),
-            verified_users: Type.Integer(),
-          }),
-        },
+    adminRoute('getStats', 'Count users and subscriptions', {
+      response: {
+        200: Type.Object({
+          total_users: Type.Integer(),
+          active_subscriptions: Type.Integer(),
+          new_users_7d: Type.Integer(),
+          verified_users: Type.Integer(),
+        }),
       },
-      config: { access: 'superuser' },
-    },
+    }),
     () => userStats(db, clock.now()),
   )
 
   app.post(
     '/api/admin/invitations',
-    {
-      schema: {
-        operationId: 'inviteUser',
-        tags,
-        summary: 'Email an invitation, whose link creates an account when `SIGNUP=invited`',
+    adminRoute(
+      'inviteUser',
+      'Email an invitation, whose link creates an account when `SIGNUP=invited`',
+      {
         body: Type.Object({ email: Type.String({ format: 'email' }) }),
         response: { 200: Message },
       },
-      config: { access: 'superuser' },
-    },
+    ),
     async (request) => {
       await identity.invite(requireCaller(request).userId, request.body.email)
       return { message: 'Invitation sent' }
@@ -70,39 +61,27 @@ export function adminRoutes(app: App, { config, db, clock, identity }: Needs): v
 
   app.get(
     '/api/admin/invitations',
-    {
-      schema: {
-        operationId: 'listInvitations',
-        tags,
-        summary: 'List unused invitations, newest first',
-        response: {
-          200: Type.Object({
-            invitations: Type.Array(
-              Type.Object(
-                { email: Type.String(), invited_at: Instant, expires_at: Instant },
-                { title: 'Invitation' },
-              ),
+    adminRoute('listInvitations', 'List unused invitations, newest first', {
+      response: {
+        200: Type.Object({
+          invitations: Type.Array(
+            Type.Object(
+              { email: Type.String(), invited_at: Instant, expires_at: Instant },
+              { title: 'Invitation' },
             ),
-          }),
-        },
+          ),
+        }),
       },
-      config: { access: 'superuser' },
-    },
+    }),
     async () => ({ invitations: await identity.listInvitations() }),
   )
 
   app.delete(
     '/api/admin/invitations',
-    {
-      schema: {
-        operationId: 'withdrawInvitation',
-        tags,
-        summary: 'Withdraw an invitation; its link stops working',
-        querystring: Type.Object({ email: Type.String({ format: 'email' }) }),
-        response: { 200: Message },
-      },
-      config: { access: 'superuser' },
-    },
+    adminRoute('withdrawInvitation', 'Withdraw an invitation; its link stops working', {
+      querystring: Type.Object({ email: Type.String({ format: 'email' }) }),
+      response: { 200: Message },
+    }),
     async (request) => {
       await identity.withdrawInvitation(requireCaller(request).userId, request.query.email)
       return { message: 'Invitation withdrawn' }
@@ -111,28 +90,22 @@ export function adminRoutes(app: App, { config, db, clock, identity }: Needs): v
 
   app.patch(
     '/api/admin/users/:id',
-    {
-      schema: {
-        operationId: 'updateUser',
-        tags,
-        summary: 'Change an account, or override its tier; null removes the override',
-        params: Type.Object({ id: Uuid }),
-        body: Type.Object({
-          is_active: Type.Optional(Type.Boolean()),
-          is_verified: Type.Optional(Type.Boolean()),
-          is_superuser: Type.Optional(Type.Boolean()),
-          subscription_tier: Type.Optional(Type.Union([Tier, Type.Null()])),
-          subscription_tier_until: Type.Optional(
-            Type.Union([InstantInput, Type.Null()], {
-              description:
-                'When the override ends by itself; only with a tier. Without it, the plan has no end; an earlier end is removed.',
-            }),
-          ),
-        }),
-        response: { 200: ChangedUser },
-      },
-      config: { access: 'superuser' },
-    },
+    adminRoute('updateUser', 'Change an account, or override its tier; null removes the override', {
+      params: Type.Object({ id: Uuid }),
+      body: Type.Object({
+        is_active: Type.Optional(Type.Boolean()),
+        is_verified: Type.Optional(Type.Boolean()),
+        is_superuser: Type.Optional(Type.Boolean()),
+        subscription_tier: Type.Optional(Type.Union([Tier, Type.Null()])),
+        subscription_tier_until: Type.Optional(
+          Type.Union([InstantInput, Type.Null()], {
+            description:
+              'When the override ends by itself; only with a tier. Without it, the plan has no end; an earlier end is removed.',
+          }),
+        ),
+      }),
+      response: { 200: ChangedUser },
+    }),
     async (request) => {
       const caller = requireCaller(request)
       await requireFreshSignIn({ db, clock }, caller)

@@ -13,8 +13,7 @@ import type { Platform } from '#platform/platform.ts'
 import type { LiveSwitches } from '#switches/live.ts'
 import { listSwitches, requireSubject, type Switch, switchOff, switchOn } from '#switches/set.ts'
 import { sumModelsUsage } from '#usage/operator-sums.ts'
-
-const tags = ['admin']
+import { adminRoute } from './admin-route.ts'
 
 const Kind = Named('SwitchKind', OneOf('user', 'key', 'model', 'vendor'))
 const Subject = Type.String({
@@ -95,26 +94,18 @@ export function adminSwitchRoutes(
 
   app.get(
     '/api/admin/switches',
-    {
-      schema: {
-        operationId: 'listSwitches',
-        tags,
-        summary: 'List the switches that are off, with their reasons',
-        response: { 200: Type.Object({ switches: Type.Array(SwitchView) }) },
-      },
-      config: { access: 'superuser' },
-    },
+    adminRoute('listSwitches', 'List the switches that are off, with their reasons', {
+      response: { 200: Type.Object({ switches: Type.Array(SwitchView) }) },
+    }),
     async () => ({ switches: await views(await listSwitches(db)) }),
   )
 
   app.get(
     '/api/admin/switches/effect',
-    {
-      schema: {
-        operationId: 'previewSwitch',
-        tags,
-        summary:
-          'Preview the effect of switching off a model or a vendor: the stand-in models and the cost',
+    adminRoute(
+      'previewSwitch',
+      'Preview the effect of switching off a model or a vendor: the stand-in models and the cost',
+      {
         description:
           'Changes nothing. The preview is for callers who may use every model; the model list of a plan or a key can exclude more.',
         querystring: Type.Object({
@@ -123,8 +114,7 @@ export function adminSwitchRoutes(
         }),
         response: { 200: SwitchEffectView },
       },
-      config: { access: 'superuser' },
-    },
+    ),
     async ({ query }) => {
       const subject = requireSubject(platform, query)
       const to = clock.now().slice(0, 10)
@@ -140,12 +130,10 @@ export function adminSwitchRoutes(
 
   app.post(
     '/api/admin/switches',
-    {
-      schema: {
-        operationId: 'switchOff',
-        tags,
-        summary:
-          'Switch off a user’s calls, a key, models or a vendor, on all nodes within seconds',
+    adminRoute(
+      'switchOff',
+      'Switch off a user’s calls, a key, models or a vendor, on all nodes within seconds',
+      {
         description:
           'Running calls continue. When a model or vendor is off, the other models of an alias and the fallbacks answer. Calls that name no model use the first fallback, otherwise the same vendor’s model with the nearest price that is not higher. Without such a model they are rejected.',
         body: Type.Object({
@@ -160,8 +148,7 @@ export function adminSwitchRoutes(
         }),
         response: { 200: SwitchView },
       },
-      config: { access: 'superuser' },
-    },
+    ),
     async (request) => {
       const caller = requireCaller(request)
       await requireFreshSignIn(platform, caller)
@@ -175,16 +162,10 @@ export function adminSwitchRoutes(
 
   app.delete(
     '/api/admin/switches',
-    {
-      schema: {
-        operationId: 'switchOn',
-        tags,
-        summary: 'Turn a switch on again',
-        querystring: Type.Object({ kind: Kind, subject: Subject }),
-        response: { 200: Type.Object({ status: Type.Literal('on') }) },
-      },
-      config: { access: 'superuser' },
-    },
+    adminRoute('switchOn', 'Turn a switch on again', {
+      querystring: Type.Object({ kind: Kind, subject: Subject }),
+      response: { 200: Type.Object({ status: Type.Literal('on') }) },
+    }),
     async (request) => {
       const caller = requireCaller(request)
       await requireFreshSignIn(platform, caller)

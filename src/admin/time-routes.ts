@@ -7,6 +7,7 @@ import { DAY_MS, type Instant as Time } from '#platform/clock.ts'
 import type { App } from '#platform/http/app.ts'
 import { Instant, InstantInput, Nullable, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
+import { adminRoute } from './admin-route.ts'
 import { adminProblem } from './problems.ts'
 
 type Payer = { customerId: string; email: string | null }
@@ -42,8 +43,6 @@ export type TimeMachine = {
     emails: { id: number; at: Time; to: string; subject: string }[]
   } | null>
 }
-
-const tags = ['admin']
 
 const UserId = Nullable(Type.String({ description: 'Null when no account has this address.' }))
 
@@ -101,32 +100,20 @@ export function adminTimeRoutes(
 ): void {
   app.get(
     '/api/admin/time-machine',
-    {
-      schema: {
-        operationId: 'readClock',
-        tags,
-        summary: 'Read the clock of a sandboxed service and the next events',
-        response: { 200: TimeView },
-      },
-      config: { access: 'superuser' },
-    },
+    adminRoute('readClock', 'Read the clock of a sandboxed service and the next events', {
+      response: { 200: TimeView },
+    }),
     () => viewClock(requireMachine()),
   )
 
   app.post(
     '/api/admin/time-machine',
-    {
-      schema: {
-        operationId: 'moveClock',
-        tags,
-        summary: 'Move the clock of a sandboxed service forward, by one day at most',
-        description:
-          'Renewals, failed payments and emails that fall due happen on the way. The clock cannot move back.',
-        body: Type.Object({ to: InstantInput }),
-        response: { 200: MovedView },
-      },
-      config: { access: 'superuser' },
-    },
+    adminRoute('moveClock', 'Move the clock of a sandboxed service forward, by one day at most', {
+      description:
+        'Renewals, failed payments and emails that fall due happen on the way. The clock cannot move back.',
+      body: Type.Object({ to: InstantInput }),
+      response: { 200: MovedView },
+    }),
     async ({ body }) => {
       const machine = requireMachine()
       const toMs = Date.parse(body.to)

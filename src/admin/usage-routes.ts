@@ -16,6 +16,7 @@ import {
 } from '#usage/operator-sums.ts'
 import type { Durations } from '#usage/percentiles.ts'
 import { countDays, Day, GROUPS_MAX, readSpan } from '#usage/span.ts'
+import { adminRoute } from './admin-route.ts'
 
 const SUM = {
   requests: Type.Integer(),
@@ -69,23 +70,17 @@ const CANDIDATES_MAX = 500
 export function adminUsageRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'clock'>): void {
   app.get(
     '/api/admin/usage',
-    {
-      schema: {
-        operationId: 'getAllUsage',
-        tags: ['admin'],
-        summary: 'Sum the usage of all users, without users deleted since',
-        description: 'Durations include successful calls only.',
-        querystring: Type.Object({
-          from: Type.Optional(Day),
-          to: Type.Optional(Day),
-          group_by: Type.Optional(
-            Named('AllUsageGrouping', OneOf('day', 'vendor', 'model', 'plan', 'user', 'outcome')),
-          ),
-        }),
-        response: { 200: AllUsage },
-      },
-      config: { access: 'superuser' },
-    },
+    adminRoute('getAllUsage', 'Sum the usage of all users, without users deleted since', {
+      description: 'Durations include successful calls only.',
+      querystring: Type.Object({
+        from: Type.Optional(Day),
+        to: Type.Optional(Day),
+        group_by: Type.Optional(
+          Named('AllUsageGrouping', OneOf('day', 'vendor', 'model', 'plan', 'user', 'outcome')),
+        ),
+      }),
+      response: { 200: AllUsage },
+    }),
     async ({ query }) => {
       const span = readSpan(clock, query)
       if (countDays(span) > DAYS_MAX)
@@ -133,6 +128,6 @@ export function adminUsageRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 
 
 const NOT_TIMED: Durations = { latency_ms: null, first_token_ms: null }
 
-function view({ key: _, cost_nanos, ...sum }: OperatorSum, durations: Durations) {
+function view({ cost_nanos, ...sum }: Omit<OperatorSum, 'key'>, durations: Durations) {
   return { ...sum, cost_usd: cost_nanos / 1e9, ...durations }
 }

@@ -6,10 +6,10 @@ import { Instant, Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import { listNewDocuments } from '#rag/documents/document-list.ts'
 import { listOperatorCalls } from '#usage/operator-calls.ts'
+import { adminRoute } from './admin-route.ts'
 import { readMetricSpan, SPAN } from './metrics/query.ts'
 import { readInstants } from './metrics/windows.ts'
 
-const tags = ['admin']
 const PAGE = {
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 50 }),
   cursor: Type.Optional(Type.String({ maxLength: 300 })),
@@ -73,22 +73,16 @@ export function adminUseRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'c
 
   app.get(
     '/api/admin/calls',
-    {
-      schema: {
-        operationId: 'listAllCalls',
-        tags,
-        summary: 'List the calls of all users, newest first',
-        description:
-          'The rows behind `calls` and `failure_rate`, without prompts and answers. A page may contain fewer than `limit` calls if few have the outcome. Continue while `next_cursor` is not null.',
-        querystring: Type.Object({
-          ...SPAN,
-          outcome: Type.Optional(Named('UsageOutcome', OneOf('ok', 'failed', 'cancelled'))),
-          ...PAGE,
-        }),
-        response: { 200: Calls },
-      },
-      config: { access: 'superuser' },
-    },
+    adminRoute('listAllCalls', 'List the calls of all users, newest first', {
+      description:
+        'The rows behind `calls` and `failure_rate`, without prompts and answers. A page may contain fewer than `limit` calls if few have the outcome. Continue while `next_cursor` is not null.',
+      querystring: Type.Object({
+        ...SPAN,
+        outcome: Type.Optional(Named('UsageOutcome', OneOf('ok', 'failed', 'cancelled'))),
+        ...PAGE,
+      }),
+      response: { 200: Calls },
+    }),
     async ({ query: { outcome, limit, cursor, ...asked } }) => {
       const span = readInstants(readMetricSpan(clock, asked))
       const { calls, next_cursor } = await listOperatorCalls(db, span, { outcome, cursor, limit })
@@ -102,18 +96,12 @@ export function adminUseRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'c
 
   app.get(
     '/api/admin/documents',
-    {
-      schema: {
-        operationId: 'listAllDocuments',
-        tags,
-        summary: 'List the documents that users added, newest first',
-        description:
-          'The rows behind `documents`, without names, metadata and texts. Deleted documents are not listed.',
-        querystring: Type.Object({ ...SPAN, ...PAGE }),
-        response: { 200: Documents },
-      },
-      config: { access: 'superuser' },
-    },
+    adminRoute('listAllDocuments', 'List the documents that users added, newest first', {
+      description:
+        'The rows behind `documents`, without names, metadata and texts. Deleted documents are not listed.',
+      querystring: Type.Object({ ...SPAN, ...PAGE }),
+      response: { 200: Documents },
+    }),
     async ({ query: { limit, cursor, ...asked } }) => {
       const span = readInstants(readMetricSpan(clock, asked))
       const { documents, next_cursor } = await listNewDocuments(db, span, { cursor, limit })

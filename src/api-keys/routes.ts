@@ -3,6 +3,7 @@ import { plus } from '#platform/clock.ts'
 import { requireCaller } from '#platform/http/access-control.ts'
 import { isNetwork } from '#platform/http/address.ts'
 import type { App } from '#platform/http/app.ts'
+import { declareRoutes } from '#platform/http/declare-routes.ts'
 import { Instant, Message, Named, Nullable, OneOf, Uuid } from '#platform/http/schema.ts'
 import { invalid } from '#platform/problems.ts'
 import {
@@ -119,6 +120,8 @@ const KeySelf = Type.Object(
 const GRACE_SECONDS_DEFAULT = 24 * 60 * 60
 const GRACE_SECONDS_MAX = 30 * 24 * 60 * 60
 
+const route = declareRoutes('api-keys', { access: 'user', needs: 'api_keys' })
+
 /** Returns the key's usage in the current period; `end` is the start of the next one. */
 export type KeyUse = (
   userId: string,
@@ -127,22 +130,14 @@ export type KeyUse = (
 ) => Promise<{ tokens: number; nanos: number; end: string }>
 
 export function apiKeyRoutes(app: App, deps: KeyDeps, verifier: KeyVerifier, keyUse: KeyUse) {
-  const config = { access: 'user', needs: 'api_keys' } as const
-  const tags = ['api-keys']
   const buildView = (key: ApiKey) => keyView(key, verifier.lastUse(key))
 
   app.post(
     '/api/api-keys',
-    {
-      schema: {
-        operationId: 'createApiKey',
-        tags,
-        summary: 'Make an API key; its secret is shown only here',
-        body: Type.Object({ name: Name, ...LimitsBody }),
-        response: { 201: KeyCreated },
-      },
-      config,
-    },
+    route('createApiKey', 'Make an API key; its secret is shown only here', {
+      body: Type.Object({ name: Name, ...LimitsBody }),
+      response: { 201: KeyCreated },
+    }),
     async (request, reply) => {
       const { body } = request
       const { key, secret } = await issueKey(deps, requireCaller(request), {
@@ -156,35 +151,24 @@ export function apiKeyRoutes(app: App, deps: KeyDeps, verifier: KeyVerifier, key
 
   app.get(
     '/api/api-keys',
-    {
-      schema: {
-        operationId: 'listApiKeys',
-        tags,
-        summary: 'List API keys, newest first',
-        response: { 200: Type.Array(KeyView) },
-      },
-      config: { ...config, viewable: true },
-    },
+    route(
+      'listApiKeys',
+      'List API keys, newest first',
+      { response: { 200: Type.Array(KeyView) } },
+      { viewable: true },
+    ),
     async (request) => (await listKeys(deps, requireCaller(request).userId)).map(buildView),
   )
 
   app.get(
     '/api/api-keys/self',
-    {
-      schema: {
-        operationId: 'getOwnApiKey',
-        tags,
-        summary:
-          'What the API key that asks may do, what is left of its limits, and when they begin anew',
-        response: { 200: KeySelf },
-      },
+    route(
+      'getOwnApiKey',
+      'What the API key that asks may do, what is left of its limits, and when they begin anew',
+      { response: { 200: KeySelf } },
       // A session gets an error that says that it is not a key.
-      config: {
-        access: 'user-or-key',
-        needs: 'api_keys',
-        described: { security: [{ key: [] }, { key_header: [] }] },
-      },
-    },
+      { access: 'user-or-key', described: { security: [{ key: [] }, { key_header: [] }] } },
+    ),
     async (request) => {
       const { userId, keyId } = requireCaller(request)
       if (keyId === null) throw apiKeyProblem('api_key_needed')
@@ -195,16 +179,10 @@ export function apiKeyRoutes(app: App, deps: KeyDeps, verifier: KeyVerifier, key
 
   app.delete(
     '/api/api-keys/:key_id',
-    {
-      schema: {
-        operationId: 'revokeApiKey',
-        tags,
-        summary: 'Revoke an API key',
-        params: Type.Object({ key_id: Uuid }),
-        response: { 200: Message },
-      },
-      config,
-    },
+    route('revokeApiKey', 'Revoke an API key', {
+      params: Type.Object({ key_id: Uuid }),
+      response: { 200: Message },
+    }),
     async (request) => {
       await revokeKey(deps, requireCaller(request).userId, request.params.key_id)
       return { message: 'API key revoked' }
@@ -213,11 +191,10 @@ export function apiKeyRoutes(app: App, deps: KeyDeps, verifier: KeyVerifier, key
 
   app.patch(
     '/api/api-keys/:key_id',
-    {
-      schema: {
-        operationId: 'changeApiKey',
-        tags,
-        summary: 'Rename an API key, or change its limits: what is left out stays, null lifts it',
+    route(
+      'changeApiKey',
+      'Rename an API key, or change its limits: what is left out stays, null lifts it',
+      {
         params: Type.Object({ key_id: Uuid }),
         querystring: Type.Object({ name: Type.Optional(Name) }),
         body: Type.Optional(
@@ -227,8 +204,7 @@ export function apiKeyRoutes(app: App, deps: KeyDeps, verifier: KeyVerifier, key
         ),
         response: { 200: KeyView },
       },
-      config,
-    },
+    ),
     async (request) => {
       const { params, query, body } = request
       const change: KeyChange = withoutUndefined({
@@ -243,11 +219,10 @@ export function apiKeyRoutes(app: App, deps: KeyDeps, verifier: KeyVerifier, key
 
   app.post(
     '/api/api-keys/:key_id/rotate',
-    {
-      schema: {
-        operationId: 'rotateApiKey',
-        tags,
-        summary: 'Replace the secret of an API key; the old one opens until the grace ends',
+    route(
+      'rotateApiKey',
+      'Replace the secret of an API key; the old one opens until the grace ends',
+      {
         params: Type.Object({ key_id: Uuid }),
         body: Type.Optional(
           Nullable(
@@ -260,8 +235,7 @@ export function apiKeyRoutes(app: App, deps: KeyDeps, verifier: KeyVerifier, key
         ),
         response: { 200: KeyCreated },
       },
-      config,
-    },
+    ),
     async (request) => {
       const grace = (request.body as { grace_seconds?: number } | null | undefined)?.grace_seconds
       const graceMs = (grace ?? GRACE_SECONDS_DEFAULT) * 1_000

@@ -68,18 +68,13 @@ export async function pageOfAudit(
     for (const part of parts) found.push(...(await newest(part, cursor, offset + limit)))
   const rows = found.sort(byTime).slice(offset, offset + limit)
   const ids = await findIds(db, rows)
-  const entries = rows.map(({ actor, subject, details, ...row }) => ({
-    ...row,
-    actor_id: actor === null ? null : (ids.get(actor) ?? null),
+  const entries = rows.map(({ subject, ...row }) => ({
+    ...viewEntry(row, ids),
     subject: subject?.startsWith('user:')
       ? `user:${ids.get(subject.slice(5)) ?? 'deleted'}`
       : subject,
-    data: details === null ? null : (JSON.parse(details) as Record<string, unknown>),
   }))
-  return {
-    entries,
-    ...describePage(rows, total, { page, limit }),
-  }
+  return { entries, ...describePage(rows, total, { page, limit }) }
 }
 
 /** Returns the newest entries by and about a user before an instant, newest first. */
@@ -96,14 +91,10 @@ export async function listAboutUser(
     found.push(...(await newest(part, undefined, limit)))
   const rows = found.sort(byTime).slice(0, limit)
   const ids = await findIds(db, rows)
-  return rows.map(({ id, at, action, actor, subject, details }) => ({
-    id,
-    at,
-    action,
-    actor_id: ids.get(actor ?? '') ?? null,
+  return rows.map(({ subject, ...row }) => ({
+    ...viewEntry(row, ids),
     /** The user that it is about. */
     subject_id: subject?.startsWith('user:') ? (ids.get(subject.slice(5)) ?? null) : null,
-    data: details === null ? null : (JSON.parse(details) as Record<string, unknown>),
   }))
 }
 
@@ -128,12 +119,17 @@ export async function listAboutSubject(db: Db, subject: string, max: number) {
     max,
   )
   const ids = await findIds(db, rows)
-  return rows.map(({ at, action, actor, details }) => ({
-    at,
-    action,
-    actor_id: ids.get(actor ?? '') ?? null,
-    data: details === null ? null : (JSON.parse(details) as Record<string, unknown>),
-  }))
+  return rows.map(({ at, action, actor, details }) =>
+    viewEntry({ at, action, actor, details }, ids),
+  )
+}
+
+function viewEntry<Row extends { actor: string | null; details: string | null }>(
+  { actor, details, ...row }: Row,
+  ids: ReadonlyMap<string, string>,
+) {
+  const data = details === null ? null : (JSON.parse(details) as Record<string, unknown>)
+  return { ...row, actor_id: ids.get(actor ?? '') ?? null, data }
 }
 
 type EntryRow = Pick<

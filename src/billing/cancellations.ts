@@ -86,9 +86,9 @@ export async function countCancellationReasons(
     .where('canceled_at', '<', before)
     .groupBy('feedback')
     .execute()
-  return rows
-    .map(({ feedback, count }) => ({ feedback, count: Number(count) }))
-    .sort((a, b) => b.count - a.count || ((a.feedback ?? '') < (b.feedback ?? '') ? -1 : 1))
+  return rows.sort(
+    (a, b) => b.count - a.count || ((a.feedback ?? '') < (b.feedback ?? '') ? -1 : 1),
+  )
 }
 
 /** Keeps the reason for the counts and removes the person and their comment. */

@@ -5,6 +5,7 @@
 import { Type } from 'typebox'
 import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
+import { declareRoutes } from '#platform/http/declare-routes.ts'
 import { Message, OneOf } from '#platform/http/schema.ts'
 import { ChangePreview, changePlan, previewChange } from './change.ts'
 import { openPayment, PAYMENTS_FOR } from './checkout.ts'
@@ -15,6 +16,8 @@ import { withTimeout } from './processor.ts'
 import { pauseSubscription, resumeSubscription } from './running.ts'
 import { SubscriptionView, viewSubscription } from './subscription.ts'
 
+const route = declareRoutes('billing', { access: 'user' })
+
 export const HostedPage = Type.Object(
   { url: Type.String({ description: 'The processor’s hosted page' }) },
   { title: 'HostedPage' },
@@ -23,42 +26,30 @@ export const HostedPage = Type.Object(
 export function lifeRoutes(app: App, deps: BillingDeps): void {
   app.post(
     '/api/billing/change/preview',
-    {
-      config: { access: 'user' },
-      schema: {
-        operationId: 'previewPlanChange',
-        tags: ['billing'],
-        summary: 'Preview the cost of a plan change',
-        body: Type.Object({ price_id: Type.String({ minLength: 1 }) }, { title: 'PlanChoice' }),
-        response: { 200: ChangePreview },
-      },
-    },
+    route('previewPlanChange', 'Preview the cost of a plan change', {
+      body: Type.Object({ price_id: Type.String({ minLength: 1 }) }, { title: 'PlanChoice' }),
+      response: { 200: ChangePreview },
+    }),
     (request) =>
       withTimeout(previewChange(deps, requireCaller(request).userId, request.body.price_id)),
   )
 
   app.post(
     '/api/billing/change',
-    {
-      config: { access: 'user' },
-      schema: {
-        operationId: 'changePlan',
-        tags: ['billing'],
-        summary: 'Change the plan as previewed',
-        description:
-          'A larger plan or a longer interval takes effect and is billed at once. A smaller plan takes effect when the paid period ends. A refused payment changes nothing.',
-        body: Type.Object(
-          {
-            price_id: Type.String({ minLength: 1 }),
-            proration_at: Type.Integer({
-              description: 'From the preview; valid for 15 minutes',
-            }),
-          },
-          { title: 'PlanChange' },
-        ),
-        response: { 200: SubscriptionView },
-      },
-    },
+    route('changePlan', 'Change the plan as previewed', {
+      description:
+        'A larger plan or a longer interval takes effect and is billed at once. A smaller plan takes effect when the paid period ends. A refused payment changes nothing.',
+      body: Type.Object(
+        {
+          price_id: Type.String({ minLength: 1 }),
+          proration_at: Type.Integer({
+            description: 'From the preview; valid for 15 minutes',
+          }),
+        },
+        { title: 'PlanChange' },
+      ),
+      response: { 200: SubscriptionView },
+    }),
     async (request) => {
       const { userId } = requireCaller(request)
       const { price_id: priceId, proration_at: prorationAt } = request.body
@@ -69,17 +60,11 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
 
   app.post(
     '/api/billing/pause',
-    {
-      config: { access: 'user' },
-      schema: {
-        operationId: 'pauseSubscription',
-        tags: ['billing'],
-        summary: 'Pause the subscription when the paid period ends',
-        description:
-          'The plan stays open until `pauses_at`. Then it closes, and nothing is billed until you resume it.',
-        response: { 200: SubscriptionView },
-      },
-    },
+    route('pauseSubscription', 'Pause the subscription when the paid period ends', {
+      description:
+        'The plan stays open until `pauses_at`. Then it closes, and nothing is billed until you resume it.',
+      response: { 200: SubscriptionView },
+    }),
     async (request) => {
       const { userId } = requireCaller(request)
       await withTimeout(pauseSubscription(deps, userId))
@@ -89,17 +74,15 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
 
   app.post(
     '/api/billing/resume',
-    {
-      config: { access: 'user' },
-      schema: {
-        operationId: 'resumeSubscription',
-        tags: ['billing'],
-        summary: 'Resume a paused subscription, or withdraw a pause or a cancellation',
+    route(
+      'resumeSubscription',
+      'Resume a paused subscription, or withdraw a pause or a cancellation',
+      {
         description:
           'Withdrawing a pause or a cancellation that has not begun is free. After a pause a new period begins and is billed now. If the bank requires a confirmation (`payment_status`), the period begins once it is confirmed.',
         response: { 200: SubscriptionView },
       },
-    },
+    ),
     async (request) => {
       const { userId } = requireCaller(request)
       await withTimeout(resumeSubscription(deps, userId))
@@ -109,18 +92,12 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
 
   app.post(
     '/api/billing/create-payment-session',
-    {
-      config: { access: 'user' },
-      schema: {
-        operationId: 'createPaymentSession',
-        tags: ['billing'],
-        summary: 'Open the page that collects a missing payment',
-        description:
-          'Opens the newest open invoice; without one, the page that changes the card. `for=checkout` opens the invoice of a second checkout (`pending_checkout`).',
-        querystring: Type.Object({ for: Type.Optional(OneOf(...PAYMENTS_FOR)) }),
-        response: { 200: HostedPage },
-      },
-    },
+    route('createPaymentSession', 'Open the page that collects a missing payment', {
+      description:
+        'Opens the newest open invoice; without one, the page that changes the card. `for=checkout` opens the invoice of a second checkout (`pending_checkout`).',
+      querystring: Type.Object({ for: Type.Optional(OneOf(...PAYMENTS_FOR)) }),
+      response: { 200: HostedPage },
+    }),
     async (request) => ({
       url: await withTimeout(openPayment(deps, requireCaller(request).userId, request.query.for)),
     }),
@@ -128,17 +105,16 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
 
   app.get(
     '/api/billing/invoices',
-    {
-      config: { access: 'user', viewable: true },
-      schema: {
-        operationId: 'listInvoices',
-        tags: ['billing'],
-        summary: 'List the caller’s invoices, the newest first',
+    route(
+      'listInvoices',
+      'List the caller’s invoices, the newest first',
+      {
         response: {
           200: Type.Object({ invoices: Type.Array(InvoiceView) }, { title: 'Invoices' }),
         },
       },
-    },
+      { viewable: true },
+    ),
     async (request) => {
       const { userId, viewerId } = requireCaller(request)
       const invoices = await listInvoices(deps, userId)
@@ -164,16 +140,10 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
 
   app.patch(
     '/api/billing/offers',
-    {
-      config: { access: 'user' },
-      schema: {
-        operationId: 'setOffersByMail',
-        tags: ['billing'],
-        summary: 'Turn offers by email on or off',
-        body: Type.Object({ by_mail: Type.Boolean() }, { title: 'OffersWish' }),
-        response: { 200: SubscriptionView },
-      },
-    },
+    route('setOffersByMail', 'Turn offers by email on or off', {
+      body: Type.Object({ by_mail: Type.Boolean() }, { title: 'OffersWish' }),
+      response: { 200: SubscriptionView },
+    }),
     async (request) => {
       const { userId } = requireCaller(request)
       await setOffers(deps, userId, request.body.by_mail)
@@ -193,16 +163,15 @@ function registerUnsubscribeRoute(app: App, deps: BillingDeps): void {
   )
   app.post(
     '/api/billing/offers/unsubscribe',
-    {
-      config: { access: 'anyone' },
-      schema: {
-        operationId: 'unsubscribeFromOffers',
-        tags: ['billing'],
-        summary: 'Unsubscribe from offers by email',
+    route(
+      'unsubscribeFromOffers',
+      'Unsubscribe from offers by email',
+      {
         querystring: Type.Object({ token: Type.String({ minLength: 1, maxLength: 200 }) }),
         response: { 200: Message },
       },
-    },
+      { access: 'anyone' },
+    ),
     async (request) => {
       await unsubscribe(deps, request.query.token)
       return { message: 'You are unsubscribed from offers' }

@@ -314,23 +314,10 @@ async function listScheduledUsers(
 function composeNotice(
   deps: Pick<Deps, 'config' | 'secrets'>,
   kind: NoticeKind,
-  {
-    user,
-    account,
-    next,
-  }: {
-    user: User
-    account: Account
-    next: Tier | null
-  },
+  { user, account, next }: { user: User; account: Account; next: Tier | null },
 ): Email {
   const { config } = deps
-  const {
-    granted_tier: tier,
-    trial_end_at: trialEnd,
-    period_end_at: end,
-    past_due_at: failedAt,
-  } = account
+  const { granted_tier: tier, period_end_at: end, past_due_at: failedAt } = account
   const findPlanName = (planTier: Tier) =>
     config.catalogue.plans.find((plan) => plan.tier === planTier)?.name ?? planTier
   const plan = findPlanName(tier ?? FREE)
@@ -340,7 +327,7 @@ function composeNotice(
   const closesOn = formatDay(failedAt && plus(failedAt, config.pastDueGraceDays * DAY_MS))
   switch (kind) {
     case 'trial_ends':
-      return trialEndsEmail(config, { user, plan, amount, on: formatDay(trialEnd) })
+      return trialEndsEmail(config, { user, plan, amount, on: formatDay(account.trial_end_at) })
     case 'renewal':
       return renewalEmail(config, {
         user,
@@ -357,13 +344,7 @@ function composeNotice(
         renewsOn: formatDay(end),
       })
     case 'payment_failed':
-      return paymentFailedEmail(config, {
-        user,
-        plan,
-        closesOn,
-        failure: account,
-        step: 'first',
-      })
+      return paymentFailedEmail(config, { user, plan, closesOn, failure: account, step: 'first' })
     case 'payment_reminder':
       return paymentFailedEmail(config, {
         user,
@@ -373,13 +354,7 @@ function composeNotice(
         step: 'reminder',
       })
     case 'payment_last':
-      return paymentFailedEmail(config, {
-        user,
-        plan,
-        closesOn,
-        failure: account,
-        step: 'last',
-      })
+      return paymentFailedEmail(config, { user, plan, closesOn, failure: account, step: 'last' })
     case 'plan_changed':
       return planChangedEmail(config, { user, plan, amount })
     case 'pausing':

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
+import { declareRoutes } from '#platform/http/declare-routes.ts'
 import { OneOf } from '#platform/http/schema.ts'
 import { INBOX_SOURCE, readBillingEvent } from './billing-events.ts'
 import { openCheckout, openPortal, PORTAL_FLOWS } from './checkout.ts'
@@ -12,31 +13,27 @@ import { type Plans, PlanView } from './plans.ts'
 import { withTimeout } from './processor.ts'
 import { SubscriptionView, viewSubscription } from './subscription.ts'
 
+const route = declareRoutes('billing', { access: 'user' })
+
 export function billingRoutes(app: App, deps: BillingDeps, plans: Plans): void {
   app.post(
     '/api/billing/create-checkout-session',
-    {
-      config: { access: 'user' },
-      schema: {
-        operationId: 'createCheckoutSession',
-        tags: ['billing'],
-        summary: 'Open a hosted checkout for a plan',
-        description:
-          'A new subscription ends the running one, and credits it unless the new plan is smaller. To change plans, use `POST /api/billing/change`.',
-        querystring: Type.Object({
-          price_id: Type.String({ minLength: 1 }),
-          promotion_code: Type.Optional(
-            Type.String({
-              minLength: 1,
-              maxLength: 100,
-              description:
-                'As the customer types it. Without one, the checkout page of a first subscription offers a field',
-            }),
-          ),
-        }),
-        response: { 200: HostedPage },
-      },
-    },
+    route('createCheckoutSession', 'Open a hosted checkout for a plan', {
+      description:
+        'A new subscription ends the running one, and credits it unless the new plan is smaller. To change plans, use `POST /api/billing/change`.',
+      querystring: Type.Object({
+        price_id: Type.String({ minLength: 1 }),
+        promotion_code: Type.Optional(
+          Type.String({
+            minLength: 1,
+            maxLength: 100,
+            description:
+              'As the customer types it. Without one, the checkout page of a first subscription offers a field',
+          }),
+        ),
+      }),
+      response: { 200: HostedPage },
+    }),
     async (request) => {
       const { price_id: priceId, promotion_code: promotionCode } = request.query
       const opening = openCheckout(deps, requireCaller(request).userId, { priceId, promotionCode })
@@ -46,16 +43,10 @@ export function billingRoutes(app: App, deps: BillingDeps, plans: Plans): void {
 
   app.post(
     '/api/billing/create-portal-session',
-    {
-      config: { access: 'user' },
-      schema: {
-        operationId: 'createPortalSession',
-        tags: ['billing'],
-        summary: 'Open the hosted customer portal',
-        querystring: Type.Object({ flow: Type.Optional(OneOf(...PORTAL_FLOWS)) }),
-        response: { 200: HostedPage },
-      },
-    },
+    route('createPortalSession', 'Open the hosted customer portal', {
+      querystring: Type.Object({ flow: Type.Optional(OneOf(...PORTAL_FLOWS)) }),
+      response: { 200: HostedPage },
+    }),
     async (request) => ({
       url: await withTimeout(
         openPortal(deps, requireCaller(request).userId, request.query.flow ?? null),
@@ -65,15 +56,12 @@ export function billingRoutes(app: App, deps: BillingDeps, plans: Plans): void {
 
   app.get(
     '/api/billing/subscription',
-    {
-      config: { access: 'user', viewable: true },
-      schema: {
-        operationId: 'getSubscription',
-        tags: ['billing'],
-        summary: 'The caller’s subscription',
-        response: { 200: SubscriptionView },
-      },
-    },
+    route(
+      'getSubscription',
+      'The caller’s subscription',
+      { response: { 200: SubscriptionView } },
+      { viewable: true },
+    ),
     (request) => viewSubscription(deps, requireCaller(request).userId),
   )
 
@@ -81,15 +69,12 @@ export function billingRoutes(app: App, deps: BillingDeps, plans: Plans): void {
 
   app.get(
     '/api/billing/plans',
-    {
-      config: { access: 'anyone' },
-      schema: {
-        operationId: 'listPlans',
-        tags: ['billing'],
-        summary: 'The plans on offer',
-        response: { 200: Type.Object({ plans: Type.Array(PlanView) }) },
-      },
-    },
+    route(
+      'listPlans',
+      'The plans on offer',
+      { response: { 200: Type.Object({ plans: Type.Array(PlanView) }) } },
+      { access: 'anyone' },
+    ),
     async () => ({ plans: await plans.list() }),
   )
 

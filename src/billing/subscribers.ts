@@ -17,8 +17,8 @@ export async function countSubscribers(db: Db): Promise<ReadonlyMap<string, Pric
   for (const { price_id, processor_status, users } of rows) {
     const { subscribers, trials } = counts.get(price_id ?? '') ?? { subscribers: 0, trials: 0 }
     counts.set(price_id ?? '', {
-      subscribers: subscribers + Number(users),
-      trials: trials + (processor_status === 'trialing' ? Number(users) : 0),
+      subscribers: subscribers + users,
+      trials: trials + (processor_status === 'trialing' ? users : 0),
     })
   }
   return counts

@@ -17,8 +17,6 @@ export async function findUnknownPrices(
     .execute()
   const deals = await listDealPrices(db)
   return rows.flatMap(({ price_id: priceId, users }) =>
-    priceId === null || prices.has(priceId) || deals.has(priceId)
-      ? []
-      : [{ priceId, users: Number(users) }],
+    priceId === null || prices.has(priceId) || deals.has(priceId) ? [] : [{ priceId, users }],
   )
 }

@@ -2,6 +2,7 @@
 import { type Static, Type } from 'typebox'
 import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
+import { declareRoutes } from '#platform/http/declare-routes.ts'
 import { Instant, Nullable, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import { platformProblem } from '#platform/problems.ts'
@@ -11,6 +12,9 @@ import type { LiveBrand, LogoKind } from './live.ts'
 import { brandProblem } from './problems.ts'
 import type { StoredBrand } from './store.ts'
 import { deriveTokens } from './tokens.ts'
+
+const brandRoute = declareRoutes('brand', { access: 'anyone' })
+const adminRoute = declareRoutes('admin', { access: 'superuser' })
 
 const KINDS = ['light', 'dark', 'square', 'social'] as const satisfies readonly LogoKind[]
 /** The address of a picture changes with its bytes. */
@@ -68,46 +72,28 @@ export function brandRoutes(app: App, deps: Deps): void {
 
   app.get(
     '/api/brand',
-    {
-      schema: {
-        operationId: 'getBrand',
-        tags: ['brand'],
-        summary: 'Get the name, logo, colours and links of the service',
-        response: { 200: BrandView },
-      },
-      config: { access: 'anyone' },
-    },
+    brandRoute('getBrand', 'Get the name, logo, colours and links of the service', {
+      response: { 200: BrandView },
+    }),
     () => viewBrand(brand),
   )
 
   app.get(
     '/api/admin/brand',
-    {
-      schema: {
-        operationId: 'getBrandSettings',
-        tags: ['admin'],
-        summary: 'Get the brand as superusers edit it',
-        response: { 200: BrandSettings },
-      },
-      config: { access: 'superuser' },
-    },
+    adminRoute('getBrandSettings', 'Get the brand as superusers edit it', {
+      response: { 200: BrandSettings },
+    }),
     () => viewSettings(),
   )
 
   app.put(
     '/api/admin/brand',
-    {
-      schema: {
-        operationId: 'putBrandSettings',
-        tags: ['admin'],
-        summary: 'Replace the brand, on all nodes within seconds',
-        description:
-          'An omitted field has its default. A colour with too little contrast, and an SVG that contains more than shapes, is refused.',
-        body: BrandForm,
-        response: { 200: BrandSettings },
-      },
-      config: { access: 'superuser' },
-    },
+    adminRoute('putBrandSettings', 'Replace the brand, on all nodes within seconds', {
+      description:
+        'An omitted field has its default. A colour with too little contrast, and an SVG that contains more than shapes, is refused.',
+      body: BrandForm,
+      response: { 200: BrandSettings },
+    }),
     async (request) => {
       const { userId } = requireCaller(request)
       if (brand.file !== null) throw brandProblem('brand_from_file')

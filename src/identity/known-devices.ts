@@ -120,7 +120,7 @@ async function forgetSurplus(
   const { count } = await ofKind
     .select((e) => e.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()
-  if (Number(count) <= DEVICES.max) return
+  if (count <= DEVICES.max) return
   const known = await ofKind.select(['mark', 'first_seen_at', 'last_seen_at']).execute()
   const cameBack = ({ first_seen_at, last_seen_at }: (typeof known)[number]) =>
     Number(first_seen_at !== last_seen_at)

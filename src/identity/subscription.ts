@@ -59,7 +59,7 @@ export type SubscriptionCount = { plan: Tier; status: SubscriptionStatus; count:
 
 /** Counts users with an active or overdue subscription, by plan and status. */
 export async function subscriptionCounts(db: Db): Promise<SubscriptionCount[]> {
-  const rows = await db
+  return db
     .selectFrom('users')
     .select((e) => [
       'subscription_tier as plan',
@@ -69,5 +69,4 @@ export async function subscriptionCounts(db: Db): Promise<SubscriptionCount[]> {
     .where('subscription_status', 'in', ['active', 'past_due'])
     .groupBy(['subscription_tier', 'subscription_status'])
     .execute()
-  return rows.map((row) => ({ ...row, count: Number(row.count) }))
 }

@@ -64,20 +64,12 @@ export async function countedUser(tx: Db, id: string): Promise<Counted | null> {
 export type UserCounts = { users: number; verified: number; active: number }
 
 export async function countUsers(db: Db): Promise<UserCounts> {
-  const sums = await db
+  const sum = (column: keyof UserCounts) =>
+    sql<number>`coalesce(sum(${sql.ref(column)}), 0)`.as(column)
+  return db
     .selectFrom('user_counts')
-    .select(({ fn }) => [
-      fn.sum<number | null>('users').as('users'),
-      fn.sum<number | null>('verified').as('verified'),
-      fn.sum<number | null>('active').as('active'),
-    ])
+    .select([sum('users'), sum('verified'), sum('active')])
     .executeTakeFirstOrThrow()
-  // PostgreSQL gives sums of bigint as text.
-  return {
-    users: Number(sums.users ?? 0),
-    verified: Number(sums.verified ?? 0),
-    active: Number(sums.active ?? 0),
-  }
 }
 
 /** Counts users since a moment: whole days by their counter, the day of the moment by its index. */
@@ -94,7 +86,7 @@ export async function countRecentUsers(db: Db, since: Instant): Promise<number> 
     .where('created_at', '>=', since)
     .where('created_at', '<', plus(`${day}T00:00:00.000Z`, DAY_MS))
     .executeTakeFirstOrThrow()
-  return Number(users ?? 0) + Number(rest)
+  return (users ?? 0) + rest
 }
 
 /** Counts the registrations of each UTC day, without users deleted since. */
@@ -102,14 +94,13 @@ export async function countSignUpsByDay(
   db: Db,
   { from, to }: { from: string; to: string },
 ): Promise<{ day: string; users: number }[]> {
-  const rows = await db
+  return db
     .selectFrom('user_counts')
     .select(['day', ({ fn }) => fn.sum<number>('users').as('users')])
     .where('day', '>=', from)
     .where('day', '<=', to)
     .groupBy('day')
     .execute()
-  return rows.map(({ day, users }) => ({ day, users: Number(users) }))
 }
 
 /**
@@ -133,7 +124,7 @@ export async function findDayEdges(
   let above: DayEdge = { at: null, newer: 0 }
   let newer = 0
   for (const { day, users } of days) {
-    newer += Number(users)
+    newer += users
     const edge = { at: `${day}T00:00:00.000Z`, newer }
     if (newer >= last) return { above, below: edge }
     if (newer <= first) above = edge

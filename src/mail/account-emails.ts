@@ -12,13 +12,28 @@ type Fact = [name: string, value: string]
 
 const MESSAGES: Messages<AccountMessages> = { en, de }
 
-export function registrationEmail(config: Urls, { to, token }: Linked): Email {
+export const registrationEmail = (config: Urls, linked: Linked): Email =>
+  composeLinked(config, linked, 'registration', 'verify-email')
+
+export const verificationEmail = (config: Urls, linked: Linked): Email =>
+  composeLinked(config, linked, 'verification', 'verify-email')
+
+export const passwordResetEmail = (config: Urls, linked: Linked): Email =>
+  composeLinked(config, linked, 'passwordReset', 'reset-password')
+
+/** Composes an email with a greeting and a link that carries the token. */
+function composeLinked(
+  config: Urls,
+  { to, token }: Linked,
+  name: 'registration' | 'verification' | 'passwordReset',
+  page: 'verify-email' | 'reset-password',
+): Email {
   const { locale, messages, service } = prepare(config, to)
-  const { subject, before, button, after } = messages.registration({ service })
+  const { subject, before, button, after } = messages[name]({ service })
   return composeEmailToUser(config.brand, to, {
     subject,
     before: [buildGreeting(to.full_name, locale), before],
-    button: { label: button, url: buildLink(config, 'verify-email', token) },
+    button: { label: button, url: buildLink(config, page, token) },
     after,
   })
 }
@@ -31,28 +46,6 @@ export function invitationEmail(config: Urls, { to, token }: Linked): Email {
     subject,
     before: [before],
     button: { label: button, url: `${config.urls.frontend}/register?${query}` },
-    after,
-  })
-}
-
-export function verificationEmail(config: Urls, { to, token }: Linked): Email {
-  const { locale, messages, service } = prepare(config, to)
-  const { subject, before, button, after } = messages.verification({ service })
-  return composeEmailToUser(config.brand, to, {
-    subject,
-    before: [buildGreeting(to.full_name, locale), before],
-    button: { label: button, url: buildLink(config, 'verify-email', token) },
-    after,
-  })
-}
-
-export function passwordResetEmail(config: Urls, { to, token }: Linked): Email {
-  const { locale, messages, service } = prepare(config, to)
-  const { subject, before, button, after } = messages.passwordReset({ service })
-  return composeEmailToUser(config.brand, to, {
-    subject,
-    before: [buildGreeting(to.full_name, locale), before],
-    button: { label: button, url: buildLink(config, 'reset-password', token) },
     after,
   })
 }

@@ -34,11 +34,9 @@ export function trialEndsEmail(
   { user, plan, amount, on }: PlanFacts & { on: string },
 ): Email {
   const { messages, service } = prepare(config, user)
-  const { subject, before, ends } = messages.trialEnds({ service, plan, on })
-  return compose(config, user, {
-    subject,
-    before: [before],
-    facts: [[ends, on], ...listPriceFacts(messages, amount)],
+  const text = messages.trialEnds({ service, plan, on })
+  return compose(config, user, text, {
+    facts: [[text.ends, on], ...listPriceFacts(messages, amount)],
     button: linkBilling(config, messages.viewPlan),
   })
 }
@@ -46,7 +44,7 @@ export function trialEndsEmail(
 export function trialRefusedEmail(config: Urls, { user }: { user: Recipient }): Email {
   const { messages, service } = prepare(config, user)
   const text = messages.trialRefused({ service })
-  return compose(config, user, { ...text, button: linkPlans(config, messages.viewPlans) })
+  return compose(config, user, text, { button: linkPlans(config, messages.viewPlans) })
 }
 
 /** `next`: the plan that the subscriber chose for the next period; `amount` is its price. */
@@ -55,15 +53,13 @@ export function renewalEmail(
   { user, plan, next, amount, on }: PlanFacts & { next: string | null; on: string },
 ): Email {
   const { messages, service } = prepare(config, user)
-  const { subject, before, fact, button } =
+  const text =
     next === null
       ? messages.renewal({ service, plan, on })
       : messages.renewalAsOther({ service, plan, next, on })
-  return compose(config, user, {
-    subject,
-    before: [before],
-    facts: [[fact, on], ...listPriceFacts(messages, amount)],
-    button: linkBilling(config, button),
+  return compose(config, user, text, {
+    facts: [[text.fact, on], ...listPriceFacts(messages, amount)],
+    button: linkBilling(config, text.button),
   })
 }
 
@@ -73,10 +69,8 @@ export function planStartedEmail(
   { user, plan, paid, invoice }: Named & { paid: string; invoice: string | null },
 ): Email {
   const { messages, service } = prepare(config, user)
-  const { subject, before } = messages.planStarted({ service, plan })
-  return compose(config, user, {
-    subject,
-    before: [before],
+  const text = messages.planStarted({ service, plan })
+  return compose(config, user, text, {
     facts: [
       [messages.plan, plan],
       [messages.paid, paid],
@@ -116,9 +110,7 @@ export function paymentFailedEmail(
     cents !== null && currency !== null
       ? formatMoney(inUnits(cents, currency), currency, { locale })
       : null
-  return compose(config, user, {
-    subject: text[step].subject,
-    before: [text[step].before],
+  return compose(config, user, text[step], {
     facts: [
       ...(due === null ? [] : ([[text.amountDue, due]] satisfies Fact[])),
       ...(card_last4 === null ? [] : ([[text.card, text.endingIn(card_last4)]] satisfies Fact[])),
@@ -131,10 +123,8 @@ export function paymentFailedEmail(
 
 export function planChangedEmail(config: Urls, { user, plan, amount }: PlanFacts): Email {
   const { messages, service } = prepare(config, user)
-  const { subject, before } = messages.planChanged({ service, plan })
-  return compose(config, user, {
-    subject,
-    before: [before],
+  const text = messages.planChanged({ service, plan })
+  return compose(config, user, text, {
     facts: [[messages.plan, plan], ...listPriceFacts(messages, amount)],
     button: linkBilling(config, messages.viewPlanAndInvoices),
   })
@@ -142,29 +132,21 @@ export function planChangedEmail(config: Urls, { user, plan, amount }: PlanFacts
 
 export function pausingEmail(config: Urls, { user, plan, on }: Named & { on: string }): Email {
   const { messages, service } = prepare(config, user)
-  const { subject, before, button } = messages.pausing({ service, plan, on })
-  return compose(config, user, {
-    subject,
-    before: [before],
-    button: linkBilling(config, button),
-  })
+  const text = messages.pausing({ service, plan, on })
+  return compose(config, user, text, { button: linkBilling(config, text.button) })
 }
 
 /** Sent after a pause, and after a won dispute. */
 export function reopenedEmail(config: Urls, { user, plan }: Named): Email {
   const { messages, service } = prepare(config, user)
-  const { subject, before } = messages.reopened({ service, plan })
-  return compose(config, user, {
-    subject,
-    before: [before],
-    button: linkBilling(config, messages.viewPlan),
-  })
+  const text = messages.reopened({ service, plan })
+  return compose(config, user, text, { button: linkBilling(config, messages.viewPlan) })
 }
 
-/** Amounts are formatted, as in `$29.00`. `isEnding`: the refund ends the subscription. */
 /** Facts of a refunded purchase, and the sentence when its license has ended. */
 export type RefundedPurchase = { facts: Fact[]; ending: string | null }
 
+/** Amounts are formatted, as in `$29.00`. `isEnding`: the refund ends the subscription. */
 export function refundedEmail(
   config: Urls,
   {
@@ -184,16 +166,19 @@ export function refundedEmail(
   },
 ): Email {
   const { messages, service } = prepare(config, user)
-  const text = messages.refunded({ service, amount })
-  return compose(config, user, {
-    subject: text.subject,
-    before: [
-      text.before,
-      ...(isEnding ? [text.ending] : []),
-      ...(purchase.ending === null ? [] : [purchase.ending]),
-    ],
-    facts: [...purchase.facts, [text.refunded, amount], [text.payment, `${paid}, ${day}`]],
-  })
+  const { before, ...text } = messages.refunded({ service, amount })
+  const endings = [
+    ...(isEnding ? [text.ending] : []),
+    ...(purchase.ending ? [purchase.ending] : []),
+  ]
+  return compose(
+    config,
+    user,
+    { ...text, before: [before, ...endings] },
+    {
+      facts: [...purchase.facts, [text.refunded, amount], [text.payment, `${paid}, ${day}`]],
+    },
+  )
 }
 
 export function disputedEmail(
@@ -201,13 +186,8 @@ export function disputedEmail(
   { user, amount }: { user: Recipient; amount: string },
 ): Email {
   const { messages, service } = prepare(config, user)
-  const { subject, before, after } = messages.disputed({ service, amount })
-  return compose(config, user, {
-    subject,
-    before: [before],
-    button: linkBilling(config, messages.viewPlan),
-    after,
-  })
+  const text = messages.disputed({ service, amount })
+  return compose(config, user, text, { button: linkBilling(config, messages.viewPlan) })
 }
 
 export function paymentConfirmEmail(
@@ -215,12 +195,10 @@ export function paymentConfirmEmail(
   { user, plan, closesOn }: Named & { closesOn: string },
 ): Email {
   const { messages, service } = prepare(config, user)
-  const { subject, before, button } = messages.paymentConfirm({ service, plan, closesOn })
-  return compose(config, user, {
-    subject,
-    before: [before],
+  const text = messages.paymentConfirm({ service, plan, closesOn })
+  return compose(config, user, text, {
     facts: [[messages.activeUntil, closesOn]],
-    button: linkBilling(config, button),
+    button: linkBilling(config, text.button),
   })
 }
 
@@ -230,28 +208,20 @@ export function changeConfirmEmail(
   { user, plan, url }: Named & { url: string },
 ): Email {
   const { messages, service } = prepare(config, user)
-  const { subject, before, button, after } = messages.changeConfirm({ service, plan })
-  return compose(config, user, { subject, before: [before], button: { label: button, url }, after })
+  const text = messages.changeConfirm({ service, plan })
+  return compose(config, user, text, { button: { label: text.button, url } })
 }
 
 export function planSuspendedEmail(config: Urls, { user, plan }: Named): Email {
   const { messages, service } = prepare(config, user)
-  const { subject, before } = messages.planSuspended({ service, plan })
-  return compose(config, user, {
-    subject,
-    before: [before],
-    button: linkBilling(config, messages.updateCard),
-  })
+  const text = messages.planSuspended({ service, plan })
+  return compose(config, user, text, { button: linkBilling(config, messages.updateCard) })
 }
 
 export function paymentReceivedEmail(config: Urls, { user, plan }: Named): Email {
   const { messages } = prepare(config, user)
-  const { subject, before } = messages.paymentReceived({ plan })
-  return compose(config, user, {
-    subject,
-    before: [before],
-    button: linkBilling(config, messages.viewInvoices),
-  })
+  const text = messages.paymentReceived({ plan })
+  return compose(config, user, text, { button: linkBilling(config, messages.viewInvoices) })
 }
 
 export function cardExpiresEmail(
@@ -259,29 +229,20 @@ export function cardExpiresEmail(
   { user, plan, last4, renewsOn }: Named & { last4: string | null; renewsOn: string },
 ): Email {
   const { messages } = prepare(config, user)
-  const { subject, before, button, after } = messages.cardExpires({ plan, last4, renewsOn })
-  return compose(config, user, {
-    subject,
-    before: [before],
-    button: linkBilling(config, button),
-    after,
-  })
+  const text = messages.cardExpires({ plan, last4, renewsOn })
+  return compose(config, user, text, { button: linkBilling(config, text.button) })
 }
 
 export function cancellingEmail(config: Urls, { user, plan, on }: Named & { on: string }): Email {
   const { messages, service } = prepare(config, user)
-  const { subject, before, button } = messages.cancelling({ service, plan, on })
-  return compose(config, user, {
-    subject,
-    before: [before],
-    button: linkBilling(config, button),
-  })
+  const text = messages.cancelling({ service, plan, on })
+  return compose(config, user, text, { button: linkBilling(config, text.button) })
 }
 
 export function endedEmail(config: Urls, { user, plan }: Named): Email {
   const { messages, service } = prepare(config, user)
-  const { subject, before, button } = messages.ended({ service, plan })
-  return compose(config, user, { subject, before: [before], button: linkPlans(config, button) })
+  const text = messages.ended({ service, plan })
+  return compose(config, user, text, { button: linkPlans(config, text.button) })
 }
 
 /**
@@ -293,15 +254,11 @@ export function planReplacedEmail(
   { user, refunded }: { user: Recipient; refunded: string | null },
 ): Email {
   const { messages, service } = prepare(config, user)
-  const { subject, before } =
+  const text =
     refunded === null
       ? messages.planReplaced({ service })
       : messages.paidTwice({ service, refunded })
-  return compose(config, user, {
-    subject,
-    before: [before],
-    button: linkBilling(config, messages.viewInvoices),
-  })
+  return compose(config, user, text, { button: linkBilling(config, messages.viewInvoices) })
 }
 
 export function priceMovesEmail(
@@ -310,9 +267,7 @@ export function priceMovesEmail(
 ): Email {
   const { messages, service } = prepare(config, user)
   const text = messages.priceMoves({ service, plan, on })
-  return compose(config, user, {
-    subject: text.subject,
-    before: [text.before],
+  return compose(config, user, text, {
     facts: [
       ...(before === null ? [] : ([[text.untilThen, before]] satisfies Fact[])),
       ...listPriceFacts(messages, amount),
@@ -332,12 +287,9 @@ export function winBackEmail(
   }: Named & { unsubscribePage: string; unsubscribeUrl: string },
 ): Email {
   const { messages, service } = prepare(config, user)
-  const { subject, before, after } = messages.winBack({ service, plan, unsubscribePage })
-  return compose(config, user, {
-    subject,
-    before: [before],
+  const text = messages.winBack({ service, plan, unsubscribePage })
+  return compose(config, user, text, {
     button: linkPlans(config, messages.viewPlans),
-    after,
     unsubscribeUrl,
   })
 }
@@ -347,14 +299,18 @@ function prepare(config: Urls, { locale }: Recipient) {
   return { locale: language, messages: MESSAGES[language], service: config.brand.name }
 }
 
+type Text = { subject: string; before: string | string[]; after?: string[] }
+
 /** Begins the email with a greeting. */
 function compose(
   config: Urls,
   user: Recipient,
-  { before, ...parts }: Omit<EmailParts, 'to' | 'locale'>,
+  { subject, before, after = [] }: Text,
+  parts: Pick<EmailParts, 'facts' | 'button' | 'unsubscribeUrl'>,
 ): Email {
   const greeting = buildGreeting(user.full_name, user.locale ?? config.brand.language)
-  return composeEmailToUser(config.brand, user, { ...parts, before: [greeting, ...before] })
+  const paragraphs = [greeting, ...[before].flat()]
+  return composeEmailToUser(config.brand, user, { ...parts, subject, before: paragraphs, after })
 }
 
 const linkBilling = ({ urls }: Urls, label: string) => ({ label, url: `${urls.frontend}/billing` })

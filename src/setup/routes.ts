@@ -10,6 +10,7 @@ import { requireFreshSignIn } from '#identity/sign-in/step-up.ts'
 import { findUser } from '#identity/users.ts'
 import { type Caller, requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
+import { declareRoutes } from '#platform/http/declare-routes.ts'
 import { Instant, Nullable } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { LiveSwitches } from '#switches/live.ts'
@@ -21,10 +22,10 @@ import { setupProblem } from './problems.ts'
 import type { Changes, Settings } from './saved-settings.ts'
 import { describeSetup, listKeyable, listPriceSettings, SetupState } from './state.ts'
 
+const route = declareRoutes('setup', { access: 'superuser' })
+
 export type SetupDeps = NoticeDeps &
   Pick<Platform, 'tracer'> & { settings: Settings; switches: LiveSwitches }
-
-const tags = ['setup']
 
 const Lines = Type.Array(
   Type.Object({ name: Type.String(), value: Type.String() }, { title: 'SettingLine' }),
@@ -37,15 +38,9 @@ export function setupApiRoutes(app: App, deps: SetupDeps): void {
 
   app.get(
     '/api/admin/setup',
-    {
-      schema: {
-        operationId: 'getSetup',
-        tags,
-        summary: 'Show which parts of the service are set up, without secrets',
-        response: { 200: SetupState },
-      },
-      config: { access: 'superuser' },
-    },
+    route('getSetup', 'Show which parts of the service are set up, without secrets', {
+      response: { 200: SetupState },
+    }),
     () => describeSetup(settings, config.brand, startedAt),
   )
 
@@ -182,16 +177,14 @@ function restartRoute(app: App, deps: SetupDeps, startedAt: string): void {
   const { settings } = deps
   app.post(
     '/api/admin/setup/restart',
-    {
-      schema: {
-        operationId: 'restartService',
-        tags,
-        summary: 'Restart the service with the saved settings; running requests end first',
+    route(
+      'restartService',
+      'Restart the service with the saved settings; running requests end first',
+      {
         description: '`GET /api/admin/setup` shows a later `started_at` once it is up again.',
         response: { 202: Type.Object({ started_at: Instant }) },
       },
-      config: { access: 'superuser' },
-    },
+    ),
     async (request, reply) => {
       await requireFreshSignIn(deps, requireCaller(request))
       if (settings.pending.length === 0) throw setupProblem('nothing_to_apply')
@@ -219,19 +212,15 @@ type Step<Body extends TSchema, Reply extends Record<string, TSchema>> = {
 function step<Body extends TSchema, Reply extends Record<string, TSchema>>(
   app: App,
   deps: SetupDeps,
-  { path, run, body, reply, ...described }: Step<Body, Reply>,
+  { path, run, body, reply, operationId, summary, ...described }: Step<Body, Reply>,
 ): void {
   app.post(
     path,
-    {
-      schema: {
-        ...described,
-        tags,
-        body,
-        response: { 200: Type.Object({ ...reply, lines: Lines }) },
-      } as object,
-      config: { access: 'superuser' },
-    },
+    route(operationId, summary, {
+      ...described,
+      body,
+      response: { 200: Type.Object({ ...reply, lines: Lines }) },
+    } as object),
     async (request) => {
       const caller = requireCaller(request)
       await requireFreshSignIn(deps, caller)
@@ -249,18 +238,17 @@ type Removal = {
   findChanges(query: { vendor?: string }): Changes
 }
 
-function removal(app: App, deps: SetupDeps, { path, findChanges, query, ...described }: Removal) {
+function removal(
+  app: App,
+  deps: SetupDeps,
+  { path, findChanges, query, operationId, summary }: Removal,
+) {
   app.delete(
     path,
-    {
-      schema: {
-        ...described,
-        tags,
-        ...(query && { querystring: Type.Object(query) }),
-        response: { 200: Type.Object({ lines: Lines }) },
-      } as object,
-      config: { access: 'superuser' },
-    },
+    route(operationId, summary, {
+      ...(query && { querystring: Type.Object(query) }),
+      response: { 200: Type.Object({ lines: Lines }) },
+    } as object),
     async (request) => {
       const caller = requireCaller(request)
       await requireFreshSignIn(deps, caller)

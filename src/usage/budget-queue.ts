@@ -34,9 +34,4 @@ export class BudgetQueue {
   wake(budget: string, callsMax = WOKEN_MAX): void {
     for (const leave of [...(this.#waiting.get(budget) ?? [])].slice(0, callsMax)) leave()
   }
-
-  /** Wakes all calls, because the budget is exhausted. */
-  wakeAll(budget: string): void {
-    this.wake(budget, Number.POSITIVE_INFINITY)
-  }
 }

@@ -49,8 +49,7 @@ export type AlertedBudget = Pick<
   'used_nanos' | 'alerted_nanos' | 'alerted_limit_nanos'
 >
 
-export type BudgetRow = AlertedBudget &
-  Budget & { used_tokens: number; reserved_tokens: number; reserved_nanos: number }
+export type BudgetRow = Omit<Tables['usage_budgets'], 'user_id'>
 
 const compiled = createQueryCache()
 
@@ -60,16 +59,13 @@ export async function openBudgets(
   call: { userId: string; at: Instant },
   limits: readonly BudgetLimit[],
 ): Promise<BudgetRow[]> {
-  const find = (rows: readonly BudgetRow[], { scope, name }: BudgetLimit) =>
-    rows.find((row) => row.scope === scope && row.period === name)
   let rows = await lockBudgets(tx, call.userId, limits)
   if (rows.length < limits.length) {
-    for (const limit of limits)
-      if (find(rows, limit) === undefined) await insertBudget(tx, call, limit)
+    for (const limit of limits) await insertBudget(tx, call, limit)
     rows = await lockBudgets(tx, call.userId, limits)
   }
-  return limits.map((limit) => {
-    const row = find(rows, limit)
+  return limits.map(({ scope, name }) => {
+    const row = rows.find((one) => one.scope === scope && one.period === name)
     if (row === undefined) throw new Error('a budget was removed while a call reserved it')
     return row
   })
@@ -131,13 +127,13 @@ export type BudgetChange = {
   freed: Amounts
 }
 
-/** Builds the update of a budget. With `isWatched`, it returns the columns that alerts need. */
-export function changeBudget(db: Db, change: BudgetChange, isWatched: boolean): CompiledQuery {
+/** Builds the update of a budget, which returns the columns that alerts need. */
+export function changeBudget(db: Db, change: BudgetChange): CompiledQuery {
   const { userId, scope, periods, used, freed } = change
   const amounts = [used.tokens, used.nanos, freed.tokens, freed.nanos]
   const parameters = [...amounts, userId, scope, ...periods]
-  return compiled(db, `change:${periods.length}:${isWatched}`, parameters, () => {
-    const query = db
+  return compiled(db, `change:${periods.length}`, parameters, () =>
+    db
       .updateTable('usage_budgets')
       .set({
         used_tokens: sql`used_tokens + ${used.tokens}`,
@@ -148,19 +144,16 @@ export function changeBudget(db: Db, change: BudgetChange, isWatched: boolean): 
       .where('user_id', '=', userId)
       .where('scope', '=', scope)
       .where('period', 'in', periods)
-    return isWatched
-      ? query.returning(['used_nanos', 'alerted_nanos', 'alerted_limit_nanos'])
-      : query
-  })
+      .returning(['used_nanos', 'alerted_nanos', 'alerted_limit_nanos']),
+  )
 }
 
-/** Inserts the row for a period's first request, with the use of earlier calls in the period. */
+/** Inserts the row if it is missing, with the use of earlier calls in the period. */
 async function insertBudget(
   { db, run }: BudgetTx,
   { userId, at }: { userId: string; at: Instant },
   { scope, name: period, period: length }: BudgetLimit,
 ): Promise<void> {
-  const none = { tokens: 0, nanos: 0 }
   const { numAffectedRows } = await run(
     db
       .insertInto('usage_budgets')
@@ -181,16 +174,14 @@ async function insertBudget(
   if (!numAffectedRows || length === null) return
   // Read after the insert: calls that settle later wait for the row and add their use to it.
   const used = await sumUse({ db, run }, userId, scope || null, computeSpan(length, at))
-  await run(changeBudget(db, { userId, scope, periods: [period], used, freed: none }, false))
+  const freed = { tokens: 0, nanos: 0 }
+  await run(changeBudget(db, { userId, scope, periods: [period], used, freed }))
 }
 
 /** Retries deadlocks: when two nodes lock two users' budgets crosswise, PostgreSQL aborts one transaction (40P01). */
-export async function retryDeadlocks<T>(work: () => Promise<T>): Promise<T> {
-  for (let left = 3; ; left--) {
-    try {
-      return await work()
-    } catch (error) {
-      if (left === 0 || (error as { code?: unknown }).code !== '40P01') throw error
-    }
-  }
+export function retryDeadlocks<T>(work: () => Promise<T>, retriesMax = 3): Promise<T> {
+  return work().catch((error: { code?: unknown }) => {
+    if (retriesMax === 0 || error.code !== '40P01') throw error
+    return retryDeadlocks(work, retriesMax - 1)
+  })
 }

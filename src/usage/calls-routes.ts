@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import { Type } from 'typebox'
 import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
+import { declareRoutes } from '#platform/http/declare-routes.ts'
 import type { Described } from '#platform/http/openapi.ts'
 import { Instant, Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -21,6 +22,8 @@ import { formatCsvLine } from './csv.ts'
 import { CallParameters } from './parameters.ts'
 import { usageProblem } from './problems.ts'
 import { type CallScope, Day, readCallScope, readSpan } from './span.ts'
+
+const route = declareRoutes('usage', { access: 'user-or-key' })
 
 const LIMIT_MAX = 1_000
 const LIMIT_DEFAULT = 50
@@ -110,11 +113,10 @@ const Text = Type.Optional(Type.String({ minLength: 1, maxLength: 600 }))
 export function callRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'clock'>) {
   app.get(
     '/api/usage/calls',
-    {
-      schema: {
-        operationId: 'listCalls',
-        tags: ['usage'],
-        summary: 'Every call, newest first',
+    route(
+      'listCalls',
+      'Every call, newest first',
+      {
         description:
           'A page may contain fewer than `limit` calls if few match the filter. Continue while `next_cursor` is not null. ' +
           'With `Accept: text/csv`, all calls are streamed as CSV. ' +
@@ -149,8 +151,8 @@ export function callRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'clock
         }),
         response: { 200: CallPage },
       },
-      config: { access: 'user-or-key', scope: 'usage', viewable: true, described: REPLIES },
-    },
+      { scope: 'usage', viewable: true, described: REPLIES },
+    ),
     async (request, reply) => {
       const { query } = request
       const caller = requireCaller(request)
@@ -191,18 +193,17 @@ export function callRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'clock
 
   app.get(
     '/api/usage/calls/:id',
-    {
-      schema: {
-        operationId: 'getCall',
-        tags: ['usage'],
-        summary: 'One call',
+    route(
+      'getCall',
+      'One call',
+      {
         description:
           'A key with limited scopes sees only its own calls, unless `usage` is its only scope.',
         params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 64 }) }),
         response: { 200: Call },
       },
-      config: { access: 'user-or-key', scope: 'usage', viewable: true },
-    },
+      { scope: 'usage', viewable: true },
+    ),
     async (request) => {
       const call = await findCall(db, readCallScope(requireCaller(request)), request.params.id)
       if (call === null) throw usageProblem('call_not_found')

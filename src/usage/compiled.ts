@@ -11,13 +11,13 @@ export function createQueryCache() {
     db: Db,
     name: string,
     parameters: unknown[],
-    build: () => { compile(): CompiledQuery },
+    build: () => { compile(db: Db): CompiledQuery },
   ): CompiledQuery => {
     const dialect: Dialect = findDialect(db)
     const key = `${dialect}:${name}`
     let query = cache.get(key)
     if (query === undefined) {
-      query = build().compile()
+      query = build().compile(db)
       if (query.parameters.length !== parameters.length)
         throw new Error(
           `query ${name} needs ${query.parameters.length} parameters, got ${parameters.length}`,

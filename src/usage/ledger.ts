@@ -169,7 +169,8 @@ export class Ledger {
   }
 
   #refuse({ userId, isTrial }: ReserveCall, { scope, period, unit }: Exhausted): Problem {
-    if (!isTrial) this.#queue.wakeAll(`${userId}|${scope}`)
+    // The waiting calls are refused, too.
+    if (!isTrial) this.#queue.wake(`${userId}|${scope}`, Number.POSITIVE_INFINITY)
     // Without this header, OpenAI's clients retry a 429, although the budget is still exhausted.
     const headers = { 'x-should-retry': 'false' }
     if (unit === 'tokens') return usageProblem('token_budget_exhausted', { headers })

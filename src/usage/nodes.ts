@@ -16,14 +16,6 @@ const BEAT_MS = 10_000
 /** A node without a heartbeat for this long is dead. */
 const DEAD_MS = 60_000
 
-/** Returns true if no other process uses the database: it is embedded, and this process runs all parts (`SERVE`). */
-export function isAlone({ db, config }: Pick<Platform, 'db' | 'config'>): boolean {
-  return (
-    findDialect(db) === 'sqlite' &&
-    (['api', 'storefront', 'worker'] as const).every((part) => config.serve.has(part))
-  )
-}
-
 export class Nodes {
   readonly #platform: Pick<Platform, 'db' | 'clock' | 'log' | 'config'>
   readonly #nodeId: string
@@ -35,7 +27,11 @@ export class Nodes {
   }
 
   async start(): Promise<void> {
-    await this.#beat(isAlone(this.#platform) ? 0 : DEAD_MS)
+    const { db, config } = this.#platform
+    const parts = ['api', 'storefront', 'worker'] as const
+    // Nobody else uses an embedded database if this process runs all parts (`SERVE`).
+    const isAlone = findDialect(db) === 'sqlite' && parts.every((part) => config.serve.has(part))
+    await this.#beat(isAlone ? 0 : DEAD_MS)
     const warn = seldom((details, message) => this.#platform.log.warn(details, message))
     const beat = () =>
       this.#beat(DEAD_MS).catch((err) =>
@@ -76,14 +72,9 @@ export class Nodes {
       .execute()
     const settlements: Settlement[] = [
       ...notes.map((note) => ({ ...note, isReserved: false, hasNote: false })),
-      ...rows.map(({ user_id: userId, id }) => ({
-        id,
-        userId,
-        record: null,
-        plan: null,
-        isReserved: true,
-        hasNote: false,
-      })),
+      ...rows.map(({ user_id: userId, id }) => {
+        return { userId, id, record: null, plan: null, isReserved: true, hasNote: false }
+      }),
     ]
     await settleCalls(toBudgetTx(tx), settlements, true)
     await tx.deleteFrom('usage_nodes').where('node_id', '=', nodeId).execute()

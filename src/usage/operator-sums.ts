@@ -53,7 +53,7 @@ export async function sumAllUsage(
     .orderBy(order)
     .limit(limit)
     .execute()
-  return rows.map((row) => toNumbers(row.key, row))
+  return rows
 }
 
 export type ModelSum = OperatorSum & { vendor: string; model: string }
@@ -66,7 +66,7 @@ export async function sumModelsUsage(
 ): Promise<ModelSum[]> {
   const rows = await db
     .selectFrom('usage_totals')
-    .select(['vendor', 'model', ...SUMS])
+    .select(['vendor', 'model', 'model as key', ...SUMS])
     .where('day', '>=', from)
     .where('day', '<=', to)
     .groupBy(['vendor', 'model'])
@@ -74,7 +74,7 @@ export async function sumModelsUsage(
     .orderBy(sql`sum(cost_nanos) desc, vendor, model`)
     .limit(limit)
     .execute()
-  return rows.map(({ vendor, model, ...row }) => ({ vendor, model, ...toNumbers(model, row) }))
+  return rows
 }
 
 /**
@@ -98,17 +98,19 @@ export async function sumUsersUsage(
     .orderBy(sql`sum(cost_nanos) desc, sum(requests) desc, user_id`)
     .limit(limit)
     .execute()
-  return rows.map((row) => toNumbers(row.key, row))
+  return rows
 }
 
-export async function readUsageTotal(db: Db, { from, to }: Span): Promise<OperatorSum> {
-  const row = await db
+export async function readUsageTotal(
+  db: Db,
+  { from, to }: Span,
+): Promise<Omit<OperatorSum, 'key'>> {
+  return db
     .selectFrom('usage_totals')
     .select(SUMS)
     .where('day', '>=', from)
     .where('day', '<=', to)
     .executeTakeFirstOrThrow()
-  return toNumbers('', row)
 }
 
 /** Returns the cost, in nanodollars, of deleted users' calls in a month (`2026-09`). */
@@ -118,7 +120,7 @@ export async function readArchivedCost(db: Db, month: string): Promise<number> {
     .select(sql<number>`coalesce(sum(cost_nanos), 0)`.as('cost_nanos'))
     .where('month', '=', month)
     .executeTakeFirstOrThrow()
-  return Number(row.cost_nanos)
+  return row.cost_nanos
 }
 
 /** Returns the cost, in nanodollars, of deleted users' calls and removed days, by month. */
@@ -133,7 +135,7 @@ export async function listArchivedCosts(
     .where('month', '<=', to)
     .groupBy('month')
     .execute()
-  return rows.map(({ month, cost_nanos }) => ({ month, cost_nanos: Number(cost_nanos) }))
+  return rows
 }
 
 const SUMS = [
@@ -147,20 +149,6 @@ const SUMS = [
   sql<number>`coalesce(sum(completion_tokens), 0)`.as('completion_tokens'),
   sql<number>`coalesce(sum(cost_nanos), 0)`.as('cost_nanos'),
 ] as const
-
-/** Converts the sums to numbers, because PostgreSQL returns sums of bigint as text. */
-function toNumbers(key: string, row: Omit<OperatorSum, 'key'>): OperatorSum {
-  return {
-    key,
-    requests: Number(row.requests),
-    failed: Number(row.failed),
-    cancelled: Number(row.cancelled),
-    prompt_tokens: Number(row.prompt_tokens),
-    cached_tokens: Number(row.cached_tokens),
-    completion_tokens: Number(row.completion_tokens),
-    cost_nanos: Number(row.cost_nanos),
-  }
-}
 
 /**
  * `ofKey` has no entry for a group without answered calls. `users` are the users of the calls, the
@@ -259,6 +247,6 @@ function selectSample(
 function sortUsersByCost(rows: readonly Sampled[]): string[] {
   const costs = new Map<string, number>()
   for (const { user_id, cost_nanos } of rows)
-    costs.set(user_id, (costs.get(user_id) ?? 0) + Number(cost_nanos))
+    costs.set(user_id, (costs.get(user_id) ?? 0) + cost_nanos)
   return [...costs].sort(([, a], [, b]) => b - a).map(([user]) => user)
 }

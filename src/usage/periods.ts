@@ -8,21 +8,10 @@ export type Period = (typeof PERIODS)[number]
 /** The first instant of the period, and that of the next period. */
 export type PeriodSpan = { start: Instant; end: Instant }
 
-type Names = Readonly<Record<Period, string>>
-
-/** Cached for a day, because every call needs the names. */
-let cached: { day: string; names: Names } = { day: '', names: { day: '', week: '', month: '' } }
-
 /** Returns the names of the day, week and month that contain an instant. */
-export function namePeriods(at: Instant): Names {
-  if (at.startsWith(cached.day) && cached.day !== '') return cached.names
-  const day = at.slice(0, 10)
+export function namePeriods(at: Instant): Readonly<Record<Period, string>> {
   const namePeriod = (period: Period) => `${computeSpan(period, at).start.slice(0, 10)}/${period}`
-  cached = {
-    day,
-    names: { day: namePeriod('day'), week: namePeriod('week'), month: namePeriod('month') },
-  }
-  return cached.names
+  return { day: namePeriod('day'), week: namePeriod('week'), month: namePeriod('month') }
 }
 
 export function computeSpan(period: Period, at: Instant): PeriodSpan {

@@ -22,9 +22,8 @@ export type PlanBudget = Limits & {
   isPaid: boolean
   /** True for the allowance of the free plan, which each mailbox has once. */
   isFree: boolean
-  earlier: Earlier[]
+  earlier: (Limits & { name: string })[]
 }
-type Earlier = Limits & { name: string }
 
 export type PlanBudgets = (caller: Pick<Caller, 'tier' | 'slices'>, at: Instant) => PlanBudget
 
@@ -47,24 +46,20 @@ export function createPlanBudgets({
     }
     plans.set(tier, { month, trial })
   }
-  const findMonthLimits = (tier: Tier): Limits => plans.get(tier)?.month ?? NO_LIMITS
-
   const computeLimit = (unit: keyof Limits, { shares, isTrial }: AllowanceSlice): number | null => {
     let limit = 0
     for (const [tier, share] of Object.entries(shares)) {
-      const whole = (isTrial ? plans.get(tier)?.trial : findMonthLimits(tier))?.[unit] ?? null
+      const whole = plans.get(tier)?.[isTrial ? 'trial' : 'month'][unit] ?? null
       if (whole === null && share > 0) return null
       limit += share * (whole ?? 0)
     }
     return Math.max(0, Math.floor(limit))
   }
-  const computeLimits = (slice: AllowanceSlice): Limits => ({
-    tokens: computeLimit('tokens', slice),
-    nanos: computeLimit('nanos', slice),
-  })
+  const computeLimits = (slice: AllowanceSlice) =>
+    computeEachUnit((unit) => computeLimit(unit, slice))
 
   return ({ tier, slices }, at) => {
-    const month = findMonthLimits(tier)
+    const month = plans.get(tier)?.month ?? { tokens: null, nanos: null }
     const calendar = { name: namePeriods(at).month, ...computeSpan('month', at), earlier: [] }
     // Slices of an earlier subscription do not limit the free plan.
     const isFree = tier === FREE && month.nanos !== null
@@ -72,10 +67,11 @@ export function createPlanBudgets({
     const begun = slices.filter(({ start }) => start <= at)
     const current = begun.findLast(isUsableSlice)
     if (current === undefined)
-      return { ...calendar, ...chooseLower(NOTHING, month), isPaid: true, isFree }
+      return { ...calendar, ...chooseLower({ tokens: 0, nanos: 0 }, month), isPaid: true, isFree }
     const { start, end, isTrial } = current
     const otherSlices = begun.filter((one) => one !== current)
     const reduced = otherSlices.findIndex(({ isReduced }) => isReduced === true)
+    const overused = reduced === -1 ? [] : otherSlices.slice(reduced)
     return {
       name: sliceName(start),
       start,
@@ -83,25 +79,22 @@ export function createPlanBudgets({
       isPaid: true,
       isFree,
       ...(isTrial ? computeLimits(current) : chooseLower(computeLimits(current), month)),
-      earlier:
-        reduced === -1
-          ? []
-          : otherSlices
-              .slice(reduced)
-              .map((one) => ({ name: sliceName(one.start), ...computeLimits(one) })),
+      earlier: overused.map((one) => ({ name: sliceName(one.start), ...computeLimits(one) })),
     }
   }
 }
 
-const NO_LIMITS: Limits = { tokens: null, nanos: null }
-const NOTHING: Limits = { tokens: 0, nanos: 0 }
+const computeEachUnit = (compute: (unit: keyof Limits) => number | null): Limits => ({
+  tokens: compute('tokens'),
+  nanos: compute('nanos'),
+})
 
 /** Returns the lower limit of each unit. If the plan has no limit in a unit, its slices have none. */
-function chooseLower(bought: Limits, plan: Limits): Limits {
-  const computeUnit = (unit: keyof Limits) =>
-    plan[unit] === null ? null : Math.min(plan[unit], bought[unit] ?? Number.POSITIVE_INFINITY)
-  return { tokens: computeUnit('tokens'), nanos: computeUnit('nanos') }
-}
+const chooseLower = (bought: Limits, plan: Limits): Limits =>
+  computeEachUnit((unit) => {
+    const limit = plan[unit]
+    return limit === null ? null : Math.min(limit, bought[unit] ?? Number.POSITIVE_INFINITY)
+  })
 
 const sliceName = (start: Instant) => `${start}/slice`
 
@@ -111,31 +104,23 @@ export async function subtractOveruse(
   userId: string,
   plan: PlanBudget,
 ): Promise<PlanBudget> {
-  const { earlier, tokens, nanos } = plan
+  const { earlier } = plan
   if (earlier.length === 0) return plan
+  const names = earlier.map(({ name }) => name)
   const query = db
     .selectFrom('usage_budgets')
-    .select(['period', 'used_tokens', 'used_nanos'])
+    .select(['period', 'used_tokens as tokens', 'used_nanos as nanos'])
     .where('user_id', '=', userId)
     .where('scope', '=', '')
-    .where(
-      'period',
-      'in',
-      earlier.map(({ name }) => name),
-    )
+    .where('period', 'in', names)
   const { rows } = await run(query.compile())
-  const over = { tokens: 0, nanos: 0 }
-  for (const slice of earlier) {
-    const used = rows.find(({ period }) => period === slice.name)
-    over.tokens = computeExcess(over.tokens + Number(used?.used_tokens ?? 0), slice.tokens)
-    over.nanos = computeExcess(over.nanos + Number(used?.used_nanos ?? 0), slice.nanos)
+  const computeRest = (unit: keyof Limits) => {
+    let over = 0
+    for (const { name, [unit]: limit } of earlier) {
+      const used = rows.find(({ period }) => period === name)?.[unit] ?? 0
+      over = limit === null ? 0 : Math.max(0, over + used - limit)
+    }
+    return plan[unit] === null ? null : Math.max(0, plan[unit] - over)
   }
-  return {
-    ...plan,
-    tokens: tokens === null ? null : Math.max(0, tokens - over.tokens),
-    nanos: nanos === null ? null : Math.max(0, nanos - over.nanos),
-  }
+  return { ...plan, ...computeEachUnit(computeRest) }
 }
-
-const computeExcess = (used: number, limit: number | null) =>
-  limit === null ? 0 : Math.max(0, used - limit)

@@ -156,8 +156,8 @@ async function reserveOne(
     const held = computeHeld(request, completionTokens)
     const shortage = findShortage(request, held, budgets)
     if (shortage === null) return { is: 'reserved', held, completionTokens }
-    const { limit, unit, fit, isHeldByOthers } = shortage
-    const { scope, period } = limit
+    const { unit, fit, isHeldByOthers } = shortage
+    const { scope, period } = shortage.limit
     if (request.isTrial && fit < least) return { is: 'exhausted', scope, period, unit }
     if (isHeldByOthers && fit < least) return { is: 'wait', scope }
     if (fit < Math.min(request.choices ?? 1, request.completionTokens)) {
@@ -214,11 +214,6 @@ function insertRows(db: Db, nodeId: string, reserved: readonly Held[]): Compiled
   )
 }
 
-type ReservationRow = Pick<
-  Tables['usage_reservations'],
-  'user_id' | 'id' | 'budgets_json' | 'tokens' | 'nanos'
->
-
 /** Removes the rows of these calls and returns the removed ones, whose amounts must be released. */
 export async function removeReservations(
   { db, run }: BudgetTx,
@@ -228,14 +223,11 @@ export async function removeReservations(
   const keys = calls.flatMap(({ userId, id }) => [userId, id])
   const query = compiled(db, `remove:${calls.length}`, keys, () => {
     const values = calls.map(({ userId, id }) => sql`(${userId}, ${id})`)
-    const text = sql`
+    return sql`
       delete from usage_reservations where (user_id, id) in (values ${sql.join(values)})
       returning user_id, id, budgets_json, tokens, nanos`
-    return { compile: () => text.compile(db) }
   })
-  return ((await run(query)).rows as ReservationRow[]).map(
-    ({ user_id: userId, id, budgets_json: budgets, tokens, nanos }) => {
-      return { userId, id, budgets, tokens: Number(tokens), nanos: Number(nanos) }
-    },
+  return ((await run(query)).rows as Omit<Tables['usage_reservations'], 'node_id'>[]).map(
+    ({ user_id: userId, budgets_json: budgets, ...row }) => ({ ...row, userId, budgets }),
   )
 }

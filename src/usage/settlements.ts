@@ -63,10 +63,7 @@ export async function settleCalls(
     if (record === null || (isRepeated && (await isRecorded(tx, userId, id)))) continue
     recorded.push({ id, record, plan })
   }
-  const ids = recorded.map(({ id }) => id).values()
-  const records = recorded.map(({ record }) => record)
-  for (const query of buildRecordQueries(tx.db, records, () => ids.next().value ?? ''))
-    await tx.run(query)
+  for (const query of buildRecordQueries(tx.db, recorded)) await tx.run(query)
   for (const { userId, id, hasNote } of settlements)
     if (hasNote) await tx.run(removeNote(tx.db, userId, id))
   const reserved = settlements.filter(({ isReserved }) => isReserved)
@@ -120,9 +117,8 @@ function sumChanges(recorded: readonly Recorded[], released: readonly Held[]): C
 
 async function applyChange(tx: BudgetTx, change: Change): Promise<void> {
   const { userId, at, plan } = change
-  const isWatched = plan?.nanos != null && change.used.nanos > 0
-  const { rows } = await tx.run(changeBudget(tx.db, change, isWatched))
+  const { rows } = await tx.run(changeBudget(tx.db, change))
   const [budget] = rows as AlertedBudget[]
-  if (isWatched && budget !== undefined)
-    await alertOnUse(tx, { userId, at, name: plan.name, end: plan.end }, plan.nanos ?? 0, budget)
+  if (!budget || !plan || plan.nanos === null || change.used.nanos === 0) return
+  await alertOnUse(tx, { userId, at, name: plan.name, end: plan.end }, plan.nanos, budget)
 }

@@ -32,12 +32,11 @@ const compiled = createQueryCache()
 /** Builds the queries that insert the records and add them to their days, in this order. */
 export function buildRecordQueries(
   db: Db,
-  records: UsageRecord[],
-  nextId: () => string,
+  recorded: readonly { id: string; record: UsageRecord }[],
 ): CompiledQuery[] {
   const queries: CompiledQuery[] = []
-  for (let from = 0; from < records.length; from += ROWS_MAX) {
-    const rows = records.slice(from, from + ROWS_MAX).map((record) => createRow(record, nextId()))
+  for (let from = 0; from < recorded.length; from += ROWS_MAX) {
+    const rows = recorded.slice(from, from + ROWS_MAX).map(createRow)
     const values: unknown[] = []
     for (const row of rows) for (const name in row) values.push(row[name as keyof typeof row])
     queries.push(
@@ -46,7 +45,7 @@ export function buildRecordQueries(
       ),
     )
   }
-  const days = sumDays(records)
+  const days = sumDays(recorded.map(({ record }) => record))
   for (const day of days) {
     queries.push(
       compiled(db, 'day', Object.values(day), () =>
@@ -84,7 +83,7 @@ export async function isRecorded(
 }
 
 /** Returns the row with its members in the order of the statement's columns. */
-function createRow(record: UsageRecord, id: string) {
+function createRow({ id, record }: { id: string; record: UsageRecord }) {
   return {
     user_id: record.userId,
     id,
@@ -221,16 +220,7 @@ export async function sumUsage(
       : query
           .orderBy(sql`sum(cost_nanos) desc, sum(requests) desc, ${sql.ref(column)}`)
           .limit(limit)
-  const rows = await ordered.execute()
-  // PostgreSQL returns sums of bigint as text.
-  return rows.map((row) => ({
-    key: row.key,
-    requests: Number(row.requests),
-    prompt_tokens: Number(row.prompt_tokens),
-    completion_tokens: Number(row.completion_tokens),
-    cached_tokens: Number(row.cached_tokens),
-    cost_nanos: Number(row.cost_nanos),
-  }))
+  return ordered.execute()
 }
 
 /** Adds up the use of the user (or of one key) in a period, from the sums of days. */
@@ -252,11 +242,7 @@ export async function sumUse(
     .where('day', '<', end.slice(0, 10))
   if (keyId !== null) query = query.where('key_id', '=', keyId)
   const [row] = (await run(query.compile())).rows
-  // PostgreSQL returns sums of bigint as text.
-  return {
-    tokens: Number(row?.prompt ?? 0) + Number(row?.completion ?? 0),
-    nanos: Number(row?.nanos ?? 0),
-  }
+  return { tokens: (row?.prompt ?? 0) + (row?.completion ?? 0), nanos: row?.nanos ?? 0 }
 }
 
 /** Lists the user's budgets in these periods, with used and reserved amounts. A budget has a row from its first request on. */

@@ -56,7 +56,6 @@ function sumTotals(days: readonly DaySum[], sign: 1 | -1): UsageTotalsTable[] {
     total.cached_tokens += sign * sums.cached_tokens
     total.cost_nanos += sign * sums.cost_nanos
   }
-  if (totals.size === 1) return [...totals.values()]
   return [...totals].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, total]) => total)
 }
 

@@ -43,9 +43,5 @@ export async function sumCheckoutsByDay(
       where reason = 'subscription_create' and status = 'paid'
         and created_at >= ${from} and created_at < ${before}
     ) as counted group by day`.execute(db)
-  return rows.map(({ day, opened, completed }) => ({
-    day,
-    opened: Number(opened),
-    completed: Number(completed),
-  }))
+  return rows
 }

@@ -97,7 +97,7 @@ async function readLastStates(db: Db, today: string): Promise<Counted[]> {
       select *, row_number() over (partition by owner, currency order by day desc) as place
       from subscription_changes where day < ${today}) as latest
     where place = 1 and after_state <> 'none'`.execute(db)
-  return rows.map((row) => ({ ...row, cents: Number(row.cents) }))
+  return rows
 }
 
 type Days = { today: string; lastDay: string | null }

@@ -53,7 +53,7 @@ export async function sumChangesByDay(db: Db, { from, to }: DaySpan): Promise<Da
     .where('day', '<=', to)
     .groupBy(['day', 'currency'])
     .execute()
-  return rows.map(({ day, currency, ...sums }) => ({ day, currency, ...toNumbers(sums) }))
+  return rows
 }
 
 /** Returns the sums of all days before a day, by currency: the state at its start. */
@@ -64,10 +64,8 @@ export async function sumEarlierChanges(db: Db, day: string): Promise<Omit<DayOf
     .where('day', '<', day)
     .groupBy('currency')
     .execute()
-  return rows.map(({ currency, ...sums }) => ({ currency, ...toNumbers(sums) }))
+  return rows
 }
-
-type Sums = Omit<DayOfChanges, 'day' | 'currency'>
 
 const count = (kind: ChangeKind) =>
   sql<number>`coalesce(sum(case when ${CONDITIONS[kind]} then 1 else 0 end), 0)`
@@ -86,13 +84,6 @@ const SUMS = [
   count('trial_converted').as('trials_converted'),
   count('trial_ended').as('trials_ended'),
 ]
-
-/** PostgreSQL returns sums as text. */
-function toNumbers(sums: Record<string, unknown>): Sums {
-  return Object.fromEntries(
-    Object.entries(sums).map(([name, value]) => [name, Number(value)]),
-  ) as Sums
-}
 
 export type ListedChange = SubscriptionChange & { kind: ChangeKind }
 

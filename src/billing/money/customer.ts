@@ -129,6 +129,5 @@ export async function listMoneyEvents(
       tier, status, number as detail
     from invoices where user_id = ${userId} and status in ('open', 'uncollectible') and created_at < ${before}
     order by created_at desc, id limit ${sql.lit(limit)}`.execute(db)
-  const all = [payments, await ofPayments('refund'), await ofPayments('dispute'), invoices]
-  return all.map((rows) => rows.map((row) => ({ ...row, amount_cents: Number(row.amount_cents) })))
+  return [payments, await ofPayments('refund'), await ofPayments('dispute'), invoices]
 }

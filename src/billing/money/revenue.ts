@@ -42,7 +42,7 @@ export async function sumRevenueByPlan(db: Db, span: Months): Promise<PlanRevenu
     from (${selectMovements(span)}) as moved group by kind, tier, currency order by kind desc, tier, currency`.execute(
     db,
   )
-  return rows.map((row) => ({ ...row, ...toNumbers(row), customers: Number(row.customers) }))
+  return rows
 }
 
 export async function sumRevenueByCustomer(db: Db, span: Months): Promise<CustomerRevenue[]> {
@@ -50,7 +50,7 @@ export async function sumRevenueByCustomer(db: Db, span: Months): Promise<Custom
     select user_id, currency, ${SUMS} from (${selectMovements(span)}) as moved group by user_id, currency`.execute(
     db,
   )
-  return rows.map((row) => ({ ...row, ...toNumbers(row) }))
+  return rows
 }
 
 /** Returns the sums of one customer, by currency. */
@@ -58,7 +58,7 @@ export async function sumCustomerRevenue(db: Db, userId: string, span: Months): 
   const { rows } = await sql<Revenue>`
     select currency, ${SUMS} from (${selectMovements(span)}) as moved
     where user_id = ${userId} group by currency order by currency`.execute(db)
-  return rows.map((row) => ({ ...row, ...toNumbers(row) }))
+  return rows
 }
 
 export type DayRevenue = Revenue & { day: string }
@@ -68,7 +68,7 @@ export async function sumRevenueByDay(db: Db, span: Months): Promise<DayRevenue[
   const { rows } = await sql<DayRevenue>`
     select ${formatUtcDay(db, 'at')} as day, currency, ${SUMS} from (${selectMovements(span)}) as moved
     group by 1, currency`.execute(db)
-  return rows.map((row) => ({ ...row, ...toNumbers(row) }))
+  return rows
 }
 
 /** One payment, refund, lost dispute or fee. Amounts that leave the seller are negative. */
@@ -94,14 +94,8 @@ export async function listMovements(db: Db, span: Months): Promise<Movement[]> {
   const { rows } = await sql<Movement>`
     select *, (select max(i.number) from invoices i where i.payment_id = moved.payment_id) as invoice
     from (${selectMovements(span)}) as moved order by at, id, type desc`.execute(db)
-  return rows.map(toMovement)
+  return rows
 }
-
-const toMovement = (row: Movement): Movement => ({
-  ...row,
-  amount_cents: Number(row.amount_cents),
-  tax_cents: Number(row.tax_cents),
-})
 
 /** Fees belong to one of the other movements. */
 export const MOVEMENT_TYPES = ['payment', 'refund', 'dispute'] as const
@@ -126,7 +120,7 @@ export async function listMovementPage(
     select *, (select max(i.number) from invoices i where i.payment_id = moved.payment_id) as invoice
     from (${selectMovements(span)}) as moved where ${isWanted} and ${isAfterCursor(cursor, ['at', 'id'])}
     order by at desc, id desc limit ${sql.lit(limit)}`.execute(db)
-  return rows.map(toMovement)
+  return rows
 }
 
 const sumMovements = (type: Movement['type']) =>
@@ -172,20 +166,3 @@ function selectMovements({ from, before }: Months) {
  */
 const computeTaxShare = (taken: RawBuilder<unknown>) =>
   sql`coalesce((2 * (${taken}) * p.tax_cents + p.amount_cents) / nullif(2 * p.amount_cents, 0), 0)`
-
-/** PostgreSQL returns sums as text. */
-const toNumbers = ({
-  payments,
-  paid_cents,
-  refunded_cents,
-  lost_cents,
-  tax_cents,
-  fee_cents,
-}: Revenue) => ({
-  payments: Number(payments),
-  paid_cents: Number(paid_cents),
-  refunded_cents: Number(refunded_cents),
-  lost_cents: Number(lost_cents),
-  tax_cents: Number(tax_cents),
-  fee_cents: Number(fee_cents),
-})

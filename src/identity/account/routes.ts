@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import { AuditEntries, AuditPage, pageOfAudit } from '#audit/entries.ts'
 import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
+import { declareRoutes } from '#platform/http/declare-routes.ts'
 import type { Described } from '#platform/http/openapi.ts'
 import { readLocale } from '#platform/http/request-locale.ts'
 import { Instant, Message, Nullable } from '#platform/http/schema.ts'
@@ -22,7 +23,9 @@ import { changePassword } from './password-change.ts'
 import { AvatarUrl, changeProfile, FullName } from './profile.ts'
 import { type RegistrationDeps, register } from './registration.ts'
 
-const tags = ['users']
+const authRoute = declareRoutes('auth', { access: 'user' })
+const usersRoute = declareRoutes('users', { access: 'user' })
+
 const Email = Type.String({ format: 'email' })
 /** Asked where two-factor is on. */
 const OwnCode = Type.Optional(Nullable(Type.String({ maxLength: 64 })))
@@ -79,11 +82,10 @@ type AccountRouteDeps = { failedSignIns: FailedSignIns } & RegistrationDeps &
 export function accountRoutes(app: App, deps: AccountRouteDeps): void {
   app.post(
     '/api/auth/register',
-    {
-      schema: {
-        operationId: 'registerUser',
-        tags: ['auth'],
-        summary: 'Make an account; the verification email is sent',
+    authRoute(
+      'registerUser',
+      'Make an account; the verification email is sent',
+      {
         body: Type.Object({
           email: Email,
           password: NewPassword,
@@ -99,11 +101,8 @@ export function accountRoutes(app: App, deps: AccountRouteDeps): void {
         response: { 201: UserView },
       },
       // Registrations have a separate limit only if one is set.
-      config: {
-        access: 'anyone',
-        limit: deps.config.limits.signup === null ? 'general' : 'signup',
-      },
-    },
+      { access: 'anyone', limit: deps.config.limits.signup === null ? 'general' : 'signup' },
+    ),
     async (request, reply) => {
       const registration = { ...request.body, locale: readLocale(request) }
       const user = await register(deps, registration, request.ip)
@@ -113,31 +112,18 @@ export function accountRoutes(app: App, deps: AccountRouteDeps): void {
 
   app.get(
     '/api/auth/me',
-    {
-      schema: {
-        operationId: 'getCurrentUser',
-        tags: ['auth'],
-        summary: 'The caller',
-        response: { 200: UserView },
-      },
-      config: { access: 'user', viewable: true },
-    },
+    authRoute('getCurrentUser', 'The caller', { response: { 200: UserView } }, { viewable: true }),
     (request) => ownView(deps, request),
   )
 
   app.post(
     '/api/auth/verify-email',
-    {
-      schema: {
-        operationId: 'verifyEmail',
-        tags: ['auth'],
-        summary:
-          'Verify an address with the mailed token; with a bearer, by the account’s own holder',
-        body: OneTimeTokenBody,
-        response: { 200: Message },
-      },
-      config: { access: 'anyone' },
-    },
+    authRoute(
+      'verifyEmail',
+      'Verify an address with the mailed token; with a bearer, by the account’s own holder',
+      { body: OneTimeTokenBody, response: { 200: Message } },
+      { access: 'anyone' },
+    ),
     async (request) => ({
       message:
         (await verifyEmail(deps, request.body.token, readBearerToken(request))) === 'verified'
@@ -148,16 +134,12 @@ export function accountRoutes(app: App, deps: AccountRouteDeps): void {
 
   app.post(
     '/api/auth/resend-verification',
-    {
-      schema: {
-        operationId: 'resendVerification',
-        tags: ['auth'],
-        summary: 'Ask for another verification email',
-        body: Type.Object({ email: AnyEmail }),
-        response: { 200: Message },
-      },
-      config: { access: 'anyone' },
-    },
+    authRoute(
+      'resendVerification',
+      'Ask for another verification email',
+      { body: Type.Object({ email: AnyEmail }), response: { 200: Message } },
+      { access: 'anyone' },
+    ),
     async (request) => {
       await requestVerification(deps, request.body.email)
       return { message: 'If your email is registered, a verification link has been sent' }
@@ -166,16 +148,12 @@ export function accountRoutes(app: App, deps: AccountRouteDeps): void {
 
   app.post(
     '/api/auth/undo-email-change',
-    {
-      schema: {
-        operationId: 'undoEmailChange',
-        tags: ['auth'],
-        summary: 'Give an account back to its former address',
-        body: OneTimeTokenBody,
-        response: { 200: Message },
-      },
-      config: { access: 'anyone' },
-    },
+    authRoute(
+      'undoEmailChange',
+      'Give an account back to its former address',
+      { body: OneTimeTokenBody, response: { 200: Message } },
+      { access: 'anyone' },
+    ),
     async (request) => {
       await undoEmailChange(deps, request.body.token)
       return { message: 'Email address restored' }
@@ -184,34 +162,20 @@ export function accountRoutes(app: App, deps: AccountRouteDeps): void {
 
   app.get(
     '/api/users/me',
-    {
-      schema: {
-        operationId: 'getProfile',
-        tags,
-        summary: 'The caller',
-        response: { 200: UserView },
-      },
-      config: { access: 'user', viewable: true },
-    },
+    usersRoute('getProfile', 'The caller', { response: { 200: UserView } }, { viewable: true }),
     (request) => ownView(deps, request),
   )
 
   app.patch(
     '/api/users/me',
-    {
-      schema: {
-        operationId: 'updateProfile',
-        tags,
-        summary: 'Change name, picture or language; null clears',
-        body: Type.Object({
-          full_name: Type.Optional(Nullable(FullName)),
-          avatar_url: Type.Optional(Nullable(AvatarUrl)),
-          locale: Type.Optional(Nullable(LocaleName)),
-        }),
-        response: { 200: UserView },
-      },
-      config: { access: 'user' },
-    },
+    usersRoute('updateProfile', 'Change name, picture or language; null clears', {
+      body: Type.Object({
+        full_name: Type.Optional(Nullable(FullName)),
+        avatar_url: Type.Optional(Nullable(AvatarUrl)),
+        locale: Type.Optional(Nullable(LocaleName)),
+      }),
+      response: { 200: UserView },
+    }),
     async (request) =>
       userView(
         deps.config.catalogue,
@@ -221,20 +185,14 @@ export function accountRoutes(app: App, deps: AccountRouteDeps): void {
 
   app.post(
     '/api/users/me/change-password',
-    {
-      schema: {
-        operationId: 'changePassword',
-        tags,
-        summary: 'Change the password; every other session ends',
-        body: Type.Object({
-          current_password: Type.String({ maxLength: 1_024 }),
-          new_password: NewPassword,
-          code: OwnCode,
-        }),
-        response: { 200: Message },
-      },
-      config: { access: 'user' },
-    },
+    usersRoute('changePassword', 'Change the password; every other session ends', {
+      body: Type.Object({
+        current_password: Type.String({ maxLength: 1_024 }),
+        new_password: NewPassword,
+        code: OwnCode,
+      }),
+      response: { 200: Message },
+    }),
     async (request) => {
       await changePassword(deps, await ownUser(deps, request), request.body, findRequester(request))
       return { message: 'Password changed successfully' }
@@ -243,20 +201,14 @@ export function accountRoutes(app: App, deps: AccountRouteDeps): void {
 
   app.post(
     '/api/users/me/change-email',
-    {
-      schema: {
-        operationId: 'changeEmail',
-        tags,
-        summary: 'Change the address; the old one is told and can undo it',
-        body: Type.Object({
-          new_email: Type.String({ format: 'email' }),
-          password: OwnPassword,
-          code: OwnCode,
-        }),
-        response: { 200: Message },
-      },
-      config: { access: 'user' },
-    },
+    usersRoute('changeEmail', 'Change the address; the old one is told and can undo it', {
+      body: Type.Object({
+        new_email: Type.String({ format: 'email' }),
+        password: OwnPassword,
+        code: OwnCode,
+      }),
+      response: { 200: Message },
+    }),
     async (request) => {
       await changeEmail(deps, await ownUser(deps, request), request.body, findRequester(request))
       return { message: 'Verification email sent to your new address' }
@@ -265,16 +217,12 @@ export function accountRoutes(app: App, deps: AccountRouteDeps): void {
 
   app.get(
     '/api/users/me/export',
-    {
-      schema: {
-        operationId: 'exportAccount',
-        tags,
-        summary:
-          'The account as a JSON file; with full=true, after a fresh sign-in, everything we hold, as a ZIP of JSON',
-        querystring: Type.Object({ full: Type.Optional(Type.Boolean()) }),
-      },
-      config: { access: 'user', described: EXPORTED },
-    },
+    usersRoute(
+      'exportAccount',
+      'The account as a JSON file; with full=true, after a fresh sign-in, everything we hold, as a ZIP of JSON',
+      { querystring: Type.Object({ full: Type.Optional(Type.Boolean()) }) },
+      { described: EXPORTED },
+    ),
     async (request, reply) => {
       const user = await ownUser(deps, request)
       if (request.query.full) {
@@ -293,16 +241,12 @@ export function accountRoutes(app: App, deps: AccountRouteDeps): void {
 
   app.get(
     '/api/users/me/audit',
-    {
-      schema: {
-        operationId: 'listOwnAudit',
-        tags,
-        summary: 'Security events of the account, newest first: sign-ins, refused ones, changes',
-        querystring: AuditPage,
-        response: { 200: AuditEntries },
-      },
-      config: { access: 'user', viewable: true },
-    },
+    usersRoute(
+      'listOwnAudit',
+      'Security events of the account, newest first: sign-ins, refused ones, changes',
+      { querystring: AuditPage, response: { 200: AuditEntries } },
+      { viewable: true },
+    ),
     async (request) => {
       // It includes requests refused a moment ago.
       await deps.failedSignIns.flush()
@@ -313,10 +257,7 @@ export function accountRoutes(app: App, deps: AccountRouteDeps): void {
   app.delete(
     '/api/users/me',
     {
-      schema: {
-        operationId: 'deleteAccount',
-        tags,
-        summary: 'Delete the account and everything in it, at once',
+      ...usersRoute('deleteAccount', 'Delete the account and everything in it, at once', {
         description:
           'Ends a running subscription. The rest of a paid period is neither refunded nor credited.',
         body: Type.Object({
@@ -325,9 +266,7 @@ export function accountRoutes(app: App, deps: AccountRouteDeps): void {
           confirm: Type.Optional(Nullable(Type.String({ maxLength: 64 }))),
         }),
         response: { 200: Message },
-      },
-      config: { access: 'user' },
-      // No body at all is one without a password: 400, not 422.
+      }), // No body at all is one without a password: 400, not 422.
       preValidation: async (request) => {
         request.body ??= {}
       },

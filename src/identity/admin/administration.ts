@@ -173,10 +173,7 @@ export async function listUsers(db: Db, { page, limit, cursor }: PageOf): Promis
     cursor === undefined
       ? await usersOfPage(db, page, limit, total)
       : await usersBelow(db, cursor, limit)
-  return {
-    users,
-    ...describePage(users, total, { page, limit }),
-  }
+  return { users, ...describePage(users, total, { page, limit }) }
 }
 
 /**
@@ -196,24 +193,27 @@ async function usersOfPage(
   const isFromBelow = below.newer - last < first - above.newer
   const order = isFromBelow ? 'asc' : 'desc'
   const { at } = isFromBelow ? below : above
-  const users = await db
-    .selectFrom('users')
-    .select(LISTED)
-    // The subquery skips rows in the index only; just the rows of the page are read.
-    .where('id', 'in', (e) =>
-      e
-        .selectFrom('users')
-        .select('id')
-        .$if(at !== null, (query) => query.where('created_at', isFromBelow ? '>=' : '<', at ?? ''))
-        .orderBy('created_at', order)
-        .orderBy('id', order)
-        .limit(last - first)
-        .offset(isFromBelow ? Math.max(0, below.newer - last) : first - above.newer),
-    )
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .execute()
-  return users
+  return (
+    db
+      .selectFrom('users')
+      .select(LISTED)
+      // The subquery skips rows in the index only; just the rows of the page are read.
+      .where('id', 'in', (e) =>
+        e
+          .selectFrom('users')
+          .select('id')
+          .$if(at !== null, (query) =>
+            query.where('created_at', isFromBelow ? '>=' : '<', at ?? ''),
+          )
+          .orderBy('created_at', order)
+          .orderBy('id', order)
+          .limit(last - first)
+          .offset(isFromBelow ? Math.max(0, below.newer - last) : first - above.newer),
+      )
+      .orderBy('created_at', 'desc')
+      .orderBy('id', 'desc')
+      .execute()
+  )
 }
 
 function usersBelow(db: Db, cursor: string, limit: number): Promise<ListedUser[]> {
@@ -276,7 +276,7 @@ export async function countUsersOnPlans(db: Db): Promise<ReadonlyMap<Tier, numbe
     .where(sql<boolean>`subscription_tier <> 'free'`)
     .groupBy('subscription_tier')
     .execute()
-  const counts = new Map(rows.map(({ subscription_tier: tier, users }) => [tier, Number(users)]))
+  const counts = new Map(rows.map(({ subscription_tier: tier, users }) => [tier, users]))
   const onPlans = [...counts.values()].reduce((sum, users) => sum + users, 0)
   return counts.set(FREE, Math.max(0, total - onPlans))
 }

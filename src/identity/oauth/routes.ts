@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
+import { declareRoutes } from '#platform/http/declare-routes.ts'
 import type { Described } from '#platform/http/openapi.ts'
 import { readLocale } from '#platform/http/request-locale.ts'
 import { Instant, Message, Nullable } from '#platform/http/schema.ts'
@@ -28,7 +29,8 @@ import {
   unlinkProvider,
 } from './links.ts'
 
-const tags = ['auth']
+const authRoute = declareRoutes('auth', { access: 'anyone' })
+const usersRoute = declareRoutes('users', { access: 'user' })
 const Provider = Type.Object({ provider: Type.String({ maxLength: 64 }) })
 const Started = Type.Object(
   { authorization_url: Type.String(), state: Type.String() },
@@ -65,30 +67,21 @@ export function oauthRoutes(
 
   app.get(
     '/api/auth/oauth/:provider',
-    {
-      schema: {
-        operationId: 'startOauth',
-        tags,
-        summary: 'Where to send the browser to sign in with Google or GitHub',
-        params: Provider,
-        response: { 200: Started },
-      },
-      config: { access: 'anyone' },
-    },
+    authRoute('startOauth', 'Where to send the browser to sign in with Google or GitHub', {
+      params: Provider,
+      response: { 200: Started },
+    }),
     async (request, reply) => start(request, reply, providerNamed(request.params.provider), null),
   )
 
   app.get(
     '/api/auth/callback/:provider',
-    {
-      schema: {
-        operationId: 'finishOauth',
-        tags,
-        summary: 'Where the provider sends the browser back to',
-        params: Provider,
-      },
-      config: { access: 'anyone', described: CALLBACK },
-    },
+    authRoute(
+      'finishOauth',
+      'Where the provider sends the browser back to',
+      { params: Provider },
+      { described: CALLBACK },
+    ),
     async (request, reply) => {
       const provider = providerNamed(request.params.provider)
       const search = new URL(request.url, base).searchParams
@@ -102,11 +95,10 @@ export function oauthRoutes(
 
   app.get(
     '/api/users/me/oauth',
-    {
-      schema: {
-        operationId: 'listOauthLinks',
-        tags: ['users'],
-        summary: 'Providers that open this account',
+    usersRoute(
+      'listOauthLinks',
+      'Providers that open this account',
+      {
         response: {
           200: Type.Array(
             Type.Object(
@@ -116,23 +108,17 @@ export function oauthRoutes(
           ),
         },
       },
-      config: { access: 'user', viewable: true },
-    },
+      { viewable: true },
+    ),
     async (request) => listLinks(deps.db, requireCaller(request).userId),
   )
 
   app.post(
     '/api/users/me/oauth/:provider',
-    {
-      schema: {
-        operationId: 'linkOauth',
-        tags: ['users'],
-        summary: 'Where to send the browser to link a provider',
-        params: Provider,
-        response: { 200: Started },
-      },
-      config: { access: 'user' },
-    },
+    usersRoute('linkOauth', 'Where to send the browser to link a provider', {
+      params: Provider,
+      response: { 200: Started },
+    }),
     async (request, reply) => {
       const provider = providerNamed(request.params.provider)
       const { userId, sessionId } = requireCaller(request)
@@ -143,16 +129,10 @@ export function oauthRoutes(
 
   app.delete(
     '/api/users/me/oauth/:provider',
-    {
-      schema: {
-        operationId: 'unlinkOauth',
-        tags: ['users'],
-        summary: 'Take a provider away; never the last sign-in method',
-        params: Provider,
-        response: { 200: Message },
-      },
-      config: { access: 'user' },
-    },
+    usersRoute('unlinkOauth', 'Take a provider away; never the last sign-in method', {
+      params: Provider,
+      response: { 200: Message },
+    }),
     async (request) => {
       const provider = providerNamed(request.params.provider)
       const caller = requireCaller(request)

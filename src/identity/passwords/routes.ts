@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import type { App } from '#platform/http/app.ts'
+import { declareRoutes } from '#platform/http/declare-routes.ts'
 import { Message } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import { AnyEmail, OneTimeTokenBody } from '../schema.ts'
@@ -11,7 +12,7 @@ import {
 } from './password-reset.ts'
 import { NewPassword } from './password-rules.ts'
 
-const tags = ['auth']
+const route = declareRoutes('auth', { access: 'anyone' })
 
 export function passwordRoutes(
   app: App,
@@ -19,16 +20,10 @@ export function passwordRoutes(
 ): void {
   app.post(
     '/api/auth/forgot-password',
-    {
-      schema: {
-        operationId: 'requestPasswordReset',
-        tags,
-        summary: 'Ask for a link that sets a new password',
-        body: Type.Object({ email: AnyEmail }),
-        response: { 200: Message },
-      },
-      config: { access: 'anyone' },
-    },
+    route('requestPasswordReset', 'Ask for a link that sets a new password', {
+      body: Type.Object({ email: AnyEmail }),
+      response: { 200: Message },
+    }),
     async (request) => {
       await requestReset(deps, request.body.email)
       return { message: 'If your email is registered, a password reset link has been sent' }
@@ -37,16 +32,10 @@ export function passwordRoutes(
 
   app.post(
     '/api/auth/verify-reset-token',
-    {
-      schema: {
-        operationId: 'verifyResetToken',
-        tags,
-        summary: 'Whether a reset token is still good; it is not spent',
-        body: OneTimeTokenBody,
-        response: { 200: Type.Object({ valid: Type.Boolean() }) },
-      },
-      config: { access: 'anyone' },
-    },
+    route('verifyResetToken', 'Whether a reset token is still good; it is not spent', {
+      body: OneTimeTokenBody,
+      response: { 200: Type.Object({ valid: Type.Boolean() }) },
+    }),
     async (request) => {
       await checkResetToken(deps, request.body.token)
       return { valid: true }
@@ -55,11 +44,10 @@ export function passwordRoutes(
 
   app.post(
     '/api/auth/reset-password',
-    {
-      schema: {
-        operationId: 'resetPassword',
-        tags,
-        summary: 'Set a new password with the mailed token; on request, revoke every API key',
+    route(
+      'resetPassword',
+      'Set a new password with the mailed token; on request, revoke every API key',
+      {
         body: Type.Object({
           token: Type.String({ maxLength: 512 }),
           new_password: NewPassword,
@@ -67,8 +55,7 @@ export function passwordRoutes(
         }),
         response: { 200: Message },
       },
-      config: { access: 'anyone' },
-    },
+    ),
     async (request) => {
       const { token, new_password: password, revoke_api_keys: revokesKeys } = request.body
       await resetPassword(deps, { token, password, revokesKeys })

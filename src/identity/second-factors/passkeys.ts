@@ -127,7 +127,7 @@ export async function addPasskey(
       .select((e) => e.fn.countAll<number>().as('count'))
       .where('user_id', '=', user.id)
       .executeTakeFirstOrThrow()
-    if (Number(count) >= PASSKEYS_MAX) throw passkeyLimitReached()
+    if (count >= PASSKEYS_MAX) throw passkeyLimitReached()
     const now = deps.clock.now()
     const row = {
       user_id: user.id,

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
+import { declareRoutes } from '#platform/http/declare-routes.ts'
 import { Instant, Message, Nullable } from '#platform/http/schema.ts'
 import { ownUser } from '../own-user.ts'
 import { Code } from '../schema.ts'
@@ -22,6 +23,9 @@ import {
 } from './passkeys.ts'
 import { confirmTotp, prepareTotp, removeTotp, type SecondFactorDeps } from './totp.ts'
 
+const usersRoute = declareRoutes('users', { access: 'user' })
+const authRoute = declareRoutes('auth', { access: 'user' })
+
 const Passkey = Type.Object(
   { id: Type.String(), name: Type.String(), created_at: Instant, last_used_at: Nullable(Instant) },
   { title: 'Passkey' },
@@ -30,36 +34,24 @@ const Passkey = Type.Object(
 export function secondFactorRoutes(app: App, deps: SecondFactorDeps & ConfirmDeps): void {
   app.post(
     '/api/users/me/totp',
-    {
-      schema: {
-        operationId: 'startTotp',
-        tags: ['users'],
-        summary: 'Begin with two-factor authentication',
-        response: {
-          200: Type.Object({
-            secret: Type.String(),
-            otpauth_url: Type.String(),
-            qr_code: Type.String({ description: 'A picture of `otpauth_url`, as a data: address' }),
-          }),
-        },
+    usersRoute('startTotp', 'Begin with two-factor authentication', {
+      response: {
+        200: Type.Object({
+          secret: Type.String(),
+          otpauth_url: Type.String(),
+          qr_code: Type.String({ description: 'A picture of `otpauth_url`, as a data: address' }),
+        }),
       },
-      config: { access: 'user' },
-    },
+    }),
     async (request) => prepareTotp(deps, await freshUser(request)),
   )
 
   app.post(
     '/api/users/me/totp/confirm',
-    {
-      schema: {
-        operationId: 'confirmTotp',
-        tags: ['users'],
-        summary: 'Turn two-factor authentication on with the first code',
-        body: Type.Object({ code: Code }),
-        response: { 200: Type.Object({ recovery_codes: Type.Array(Type.String()) }) },
-      },
-      config: { access: 'user' },
-    },
+    usersRoute('confirmTotp', 'Turn two-factor authentication on with the first code', {
+      body: Type.Object({ code: Code }),
+      response: { 200: Type.Object({ recovery_codes: Type.Array(Type.String()) }) },
+    }),
     async (request) => {
       const user = await freshUser(request)
       const { sessionId } = requireCaller(request)
@@ -70,19 +62,13 @@ export function secondFactorRoutes(app: App, deps: SecondFactorDeps & ConfirmDep
 
   app.delete(
     '/api/users/me/totp',
-    {
-      schema: {
-        operationId: 'removeTotp',
-        tags: ['users'],
-        summary: 'Turn two-factor authentication off',
-        body: Type.Object({
-          code: Code,
-          password: Type.Optional(Nullable(Type.String({ maxLength: 1_024 }))),
-        }),
-        response: { 200: Message },
-      },
-      config: { access: 'user' },
-    },
+    usersRoute('removeTotp', 'Turn two-factor authentication off', {
+      body: Type.Object({
+        code: Code,
+        password: Type.Optional(Nullable(Type.String({ maxLength: 1_024 }))),
+      }),
+      response: { 200: Message },
+    }),
     async (request) => {
       const user = await freshUser(request)
       const { sessionId } = requireCaller(request)
@@ -99,35 +85,23 @@ export function secondFactorRoutes(app: App, deps: SecondFactorDeps & ConfirmDep
 
   app.post(
     '/api/auth/passkeys/register/options',
-    {
-      schema: {
-        operationId: 'startPasskeyRegistration',
-        tags: ['auth'],
-        summary: 'Begin to make a passkey',
-        response: { 200: PasskeyOptions },
-      },
-      config: { access: 'user' },
-    },
+    authRoute('startPasskeyRegistration', 'Begin to make a passkey', {
+      response: { 200: PasskeyOptions },
+    }),
     async (request) => ({ options: await registrationOptions(deps, await freshUser(request)) }),
   )
 
   app.post(
     '/api/auth/passkeys/register/verify',
-    {
-      schema: {
-        operationId: 'finishPasskeyRegistration',
-        tags: ['auth'],
-        summary: 'Keep the passkey that the browser has made',
-        body: Type.Object({
-          response: PasskeyCredential,
-          name: Type.Optional(
-            Type.String({ minLength: 1, maxLength: 100, pattern: '^[^\\u0000-\\u001f]*$' }),
-          ),
-        }),
-        response: { 200: Passkey },
-      },
-      config: { access: 'user' },
-    },
+    authRoute('finishPasskeyRegistration', 'Keep the passkey that the browser has made', {
+      body: Type.Object({
+        response: PasskeyCredential,
+        name: Type.Optional(
+          Type.String({ minLength: 1, maxLength: 100, pattern: '^[^\\u0000-\\u001f]*$' }),
+        ),
+      }),
+      response: { 200: Passkey },
+    }),
     async (request) => {
       const { response, name = 'Passkey' } = request.body
       return addPasskey(deps, await freshUser(request), {
@@ -140,30 +114,21 @@ export function secondFactorRoutes(app: App, deps: SecondFactorDeps & ConfirmDep
 
   app.get(
     '/api/auth/passkeys',
-    {
-      schema: {
-        operationId: 'listPasskeys',
-        tags: ['auth'],
-        summary: 'The passkeys of this account',
-        response: { 200: Type.Array(Passkey) },
-      },
-      config: { access: 'user', viewable: true },
-    },
+    authRoute(
+      'listPasskeys',
+      'The passkeys of this account',
+      { response: { 200: Type.Array(Passkey) } },
+      { viewable: true },
+    ),
     async (request) => listPasskeys(deps.db, requireCaller(request).userId),
   )
 
   app.delete(
     '/api/auth/passkeys/:id',
-    {
-      schema: {
-        operationId: 'deletePasskey',
-        tags: ['auth'],
-        summary: 'Remove a passkey; never the last sign-in method',
-        params: Type.Object({ id: Type.String({ format: 'uuid' }) }),
-        response: { 200: Message },
-      },
-      config: { access: 'user' },
-    },
+    authRoute('deletePasskey', 'Remove a passkey; never the last sign-in method', {
+      params: Type.Object({ id: Type.String({ format: 'uuid' }) }),
+      response: { 200: Message },
+    }),
     async (request) => {
       const caller = requireCaller(request)
       await requireFreshSignIn(deps, caller)

@@ -2,6 +2,7 @@ import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
 import { Type } from 'typebox'
 import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
+import { declareRoutes } from '#platform/http/declare-routes.ts'
 import { ShownPassword } from '../passwords/password-rules.ts'
 import { AnyEmail, Code } from '../schema.ts'
 import {
@@ -20,7 +21,7 @@ import { Proof } from './proof-of-work.ts'
 import { type SignInDeps, signIn } from './sign-in.ts'
 import { requireFreshSignIn } from './step-up.ts'
 
-const tags = ['auth']
+const route = declareRoutes('auth', { access: 'user' })
 
 export function signInRoutes(
   app: App,
@@ -30,11 +31,10 @@ export function signInRoutes(
 
   app.post(
     '/api/auth/login',
-    {
-      schema: {
-        operationId: 'logIn',
-        tags,
-        summary: 'Sign in with email and password, and a code where two-factor is on',
+    route(
+      'logIn',
+      'Sign in with email and password, and a code where two-factor is on',
+      {
         body: Type.Object({
           email: AnyEmail,
           password: ShownPassword,
@@ -43,8 +43,8 @@ export function signInRoutes(
         }),
         response: { 200: TokenView },
       },
-      config: { access: 'anyone' },
-    },
+      { access: 'anyone' },
+    ),
     async (request, reply) => {
       const origin = deviceCookie.originOf(request)
       const user = await checkCredentials(deps, { ...request.body, origin })
@@ -56,16 +56,15 @@ export function signInRoutes(
 
   app.post(
     '/api/auth/challenge',
-    {
-      schema: {
-        operationId: 'completeChallenge',
-        tags,
-        summary: 'Finish a sign-in through a provider with the second factor',
+    route(
+      'completeChallenge',
+      'Finish a sign-in through a provider with the second factor',
+      {
         body: Type.Object({ challenge: Type.String({ maxLength: 512 }), code: Code }),
         response: { 200: TokenView },
       },
-      config: { access: 'anyone' },
-    },
+      { access: 'anyone' },
+    ),
     async (request, reply) => {
       const origin = deviceCookie.originOf(request)
       const user = await completeChallenge(deps, { ...request.body, origin })
@@ -77,12 +76,10 @@ export function signInRoutes(
 
   app.post(
     '/api/auth/storefront',
-    {
-      schema: {
-        operationId: 'signInToStorefront',
-        tags,
-        summary:
-          'Where to send the browser that set out from the storefront’s sign-in, after a fresh sign-in here',
+    route(
+      'signInToStorefront',
+      'Where to send the browser that set out from the storefront’s sign-in, after a fresh sign-in here',
+      {
         body: Type.Object({
           state: Type.String({
             minLength: 1,
@@ -92,8 +89,7 @@ export function signInRoutes(
         }),
         response: { 200: Type.Object({ url: Type.String() }) },
       },
-      config: { access: 'user' },
-    },
+    ),
     async (request) => {
       const caller = requireCaller(request)
       await requireFreshSignIn(deps, caller)
@@ -104,30 +100,23 @@ export function signInRoutes(
 
   app.post(
     '/api/auth/passkeys/login/options',
-    {
-      schema: {
-        operationId: 'startPasskeyLogin',
-        tags,
-        summary: 'Begin to sign in with a passkey',
-        response: { 200: PasskeyOptions },
-      },
-      config: { access: 'anyone' },
-    },
+    route(
+      'startPasskeyLogin',
+      'Begin to sign in with a passkey',
+      { response: { 200: PasskeyOptions } },
+      { access: 'anyone' },
+    ),
     async () => ({ options: await loginOptions(deps) }),
   )
 
   app.post(
     '/api/auth/passkeys/login/verify',
-    {
-      schema: {
-        operationId: 'finishPasskeyLogin',
-        tags,
-        summary: 'Sign in with what the passkey has signed',
-        body: Type.Object({ response: PasskeyCredential }),
-        response: { 200: TokenView },
-      },
-      config: { access: 'anyone' },
-    },
+    route(
+      'finishPasskeyLogin',
+      'Sign in with what the passkey has signed',
+      { body: Type.Object({ response: PasskeyCredential }), response: { 200: TokenView } },
+      { access: 'anyone' },
+    ),
     // Needs only the general limit, because a signature over 256 random bits cannot be guessed.
     async (request, reply) => {
       const origin = deviceCookie.originOf(request)

@@ -7,6 +7,7 @@ import { unauthenticated } from '../problems.ts'
 import { within } from '../readiness.ts'
 import type { Authenticators } from './access-control.ts'
 import type { App, ServiceState } from './app.ts'
+import { declareRoutes } from './declare-routes.ts'
 import type { Described, Tag } from './openapi.ts'
 
 export const HEALTH_TAG: Tag = {
@@ -69,32 +70,24 @@ type Needs = {
   configured: object
 }
 
+const route = declareRoutes('health', { access: 'anyone', limit: 'none' })
+
 export function healthRoutes(app: App, { platform, authenticators, state, configured }: Needs) {
   const { config, metrics } = platform
-  const free = { access: 'anyone', limit: 'none' } as const
-
   app.get(
     '/healthz',
-    {
-      schema: {
-        operationId: 'getHealth',
-        tags: ['health'],
-        summary: 'Whether the process lives',
-        response: { 200: Alive },
-      },
-      config: free,
-    },
+    route('getHealth', 'Whether the process lives', { response: { 200: Alive } }),
     () => ({ status: 'ok' as const }),
   )
 
-  const readyz = {
-    operationId: 'getReadiness',
-    tags: ['health'],
-    summary: 'Whether it can serve, answered within a second',
-  }
   app.get(
     '/readyz',
-    { schema: readyz, config: { ...free, described: READINESS } },
+    route(
+      'getReadiness',
+      'Whether it can serve, answered within a second',
+      {},
+      { described: READINESS },
+    ),
     async (_request, reply) => {
       const { isReachable, isWritable, clockSkewMs } = await platform.readiness.state()
       const redis = platform.redis === null ? null : platform.redis.isWell()
@@ -112,10 +105,9 @@ export function healthRoutes(app: App, { platform, authenticators, state, config
     },
   )
 
-  const scrape = { operationId: 'getMetrics', tags: ['health'], summary: 'Prometheus’ metrics' }
   app.get(
     '/metrics',
-    { schema: scrape, config: { ...free, described: METRICS } },
+    route('getMetrics', 'Prometheus’ metrics', {}, { described: METRICS }),
     async (request, reply) => {
       const token = request.headers.authorization?.replace(/^Bearer /i, '') ?? ''
       if (config.metricsToken === null || !sameText(token, config.metricsToken)) {

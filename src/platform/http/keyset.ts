@@ -105,5 +105,5 @@ export async function countRows(
   const { rows } = await sql<{
     count: number
   }>`select count(*) as count from (${some}) as counted`.execute(db)
-  return Number(rows[0]?.count ?? 0)
+  return rows[0]?.count ?? 0
 }

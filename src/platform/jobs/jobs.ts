@@ -216,7 +216,7 @@ export class Jobs {
       .select((e) => ['status', e.fn.countAll<number>().as('count')])
       .groupBy('status')
       .execute()
-    const count = (status: string) => Number(rows.find((row) => row.status === status)?.count ?? 0)
+    const count = (status: string) => rows.find((row) => row.status === status)?.count ?? 0
     return { queued: count('queued'), dead: count('dead') }
   }
 
@@ -261,7 +261,7 @@ async function computeLaneStates(
   const states = Object.fromEntries(LANES.map((lane) => [lane, { waiting: 0, ageSeconds: 0 }]))
   for (const { kind, lane, waiting, oldest, now } of rows) {
     const state = states[handlers.get(kind)?.lane ?? lane ?? 'events'] as LaneState
-    state.waiting += Number(waiting)
+    state.waiting += waiting
     state.ageSeconds = Math.max(state.ageSeconds, (Date.parse(now) - Date.parse(oldest)) / 1_000)
   }
   return states as Record<Lane, LaneState>

@@ -12,9 +12,7 @@ const chargeFee = ({ amount, payment_method_details }: Stripe.Charge): number =>
 
 type Movement = Pick<Stripe.BalanceTransaction, 'amount' | 'currency' | 'fee' | 'type'> & {
   source: string
-  category: string
   description: string | null
-  feeDescription: string
 }
 
 /** Returns the id of the transaction of a charge that succeeded. */
@@ -24,10 +22,8 @@ export function recordCharge(deps: ProcessorDeps, charge: Stripe.Charge): string
     currency: charge.currency,
     fee: chargeFee(charge),
     type: charge.payment_method_details?.type === 'card' ? 'charge' : 'payment',
-    category: 'charge',
     source: charge.id,
     description: charge.description,
-    feeDescription: 'Stripe processing fees',
   }).id
 }
 
@@ -42,20 +38,15 @@ export function recordRefund(
     currency: refund.currency,
     fee: 0,
     type: amount < 0 ? 'refund' : 'refund_failure',
-    category: amount < 0 ? 'refund' : 'refund_failure',
     source: refund.id,
     description: amount < 0 ? 'REFUND FOR CHARGE' : 'REFUND FAILURE',
-    feeDescription: '',
   }).id
 }
 
 export function recordTransaction(
   deps: ProcessorDeps,
-  { amount, currency, fee, type, source, category, description, feeDescription }: Movement,
+  { amount, currency, fee, type, source, description }: Movement,
 ): Stripe.BalanceTransaction {
-  const fee_details = [
-    { amount: fee, application: null, currency, description: feeDescription, type: 'stripe_fee' },
-  ]
   return put<Stripe.BalanceTransaction>(deps, {
     id: newId('txn'),
     object: 'balance_transaction',
@@ -67,9 +58,9 @@ export function recordTransaction(
     description,
     exchange_rate: null,
     fee,
-    fee_details: fee === 0 ? [] : fee_details,
+    fee_details: [],
     net: amount - fee,
-    reporting_category: category,
+    reporting_category: type,
     source,
     status: 'available',
     type,

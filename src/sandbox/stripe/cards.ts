@@ -119,11 +119,7 @@ export function keepMethod(
       ? {
           card: {
             brand: card.name.toLowerCase(),
-            checks: {
-              address_line1_check: null,
-              address_postal_code_check: null,
-              cvc_check: 'pass',
-            },
+            checks: null,
             country: 'US',
             display_brand: card.name.toLowerCase(),
             exp_month: expiry.getUTCMonth() + 1,
@@ -131,9 +127,9 @@ export function keepMethod(
             funding: 'credit',
             generated_from: null,
             last4,
-            networks: { available: [card.name.toLowerCase()], preferred: null },
+            networks: null,
             regulated_status: 'unregulated',
-            three_d_secure_usage: { supported: true },
+            three_d_secure_usage: null,
             wallet: null,
             fingerprint: `sandbox${last4}`,
           },

@@ -12,7 +12,15 @@ import { type Db, type ProcessorDeps, seconds } from './deps.ts'
 import { stockPromotion } from './discounts.ts'
 import { badParameter } from './fault.ts'
 import { get, getExisting, getNamed, newId, put } from './objects.ts'
-import { allowSupported, group, integer, mergeMetadata, optionalText, text } from './parameters.ts'
+import {
+  allowSupported,
+  group,
+  integer,
+  mergeMetadata,
+  optionalText,
+  text,
+  texts,
+} from './parameters.ts'
 
 /**
  * US cents per month. Only the processor knows the prices of plans, so the sandbox invents them, in
@@ -40,17 +48,10 @@ export function stockCatalogue(
     for (const { tier, name, price, currency } of products) {
       const id = `price_sandbox_store_${tier}`
       if (get(deps, id)) continue
-      const product = createProduct(deps, `prod_sandbox_store_${tier}`, `Starter kit, ${name}`, {
-        tier,
-      })
-      storePrice(deps, {
-        id,
-        product,
-        cents: inMinorUnits(price, currency),
-        currency,
-        interval: null,
-        metadata: { tier },
-      })
+      const title = `Starter kit, ${name}`
+      const product = createProduct(deps, `prod_sandbox_store_${tier}`, title, { tier })
+      const cents = inMinorUnits(price, currency)
+      storePrice(deps, { id, product, cents, currency, metadata: { tier } })
     }
     stockPromotion(deps, 'WELCOME10', { name: '10 % off', percent_off: 10 })
     stockPromotion(deps, 'FREE100', { name: '100 % off', percent_off: 100 })
@@ -88,40 +89,35 @@ function createProduct(
   }).id
 }
 
-type NewPrice = {
+type NewPrice = Partial<Stripe.Price> & {
   id: string
   product: string
   cents: number
-  currency?: string
-  interval: 'day' | 'week' | 'month' | 'year' | null
-  intervalCount?: number
-  active?: boolean
-  readTaxBehavior?: Stripe.Price['tax_behavior']
-  metadata?: Record<string, string>
+  interval?: 'month' | 'year'
 }
 
-function storePrice(deps: ProcessorDeps, price: NewPrice): Stripe.Price {
-  const { id, product, cents, interval } = price
+function storePrice(deps: ProcessorDeps, { cents, interval, ...given }: NewPrice): Stripe.Price {
   return put<Stripe.Price>(deps, {
-    id,
     ...blank('price'),
-    active: price.active ?? true,
+    active: true,
     billing_scheme: 'per_unit',
     created: seconds(deps),
-    currency: price.currency ?? 'usd',
-    metadata: price.metadata ?? {},
-    product,
-    recurring: interval && {
-      interval,
-      interval_count: price.intervalCount ?? 1,
-      meter: null,
-      trial_period_days: null,
-      usage_type: 'licensed',
-    },
-    tax_behavior: price.readTaxBehavior ?? 'unspecified',
+    currency: 'usd',
+    metadata: {},
+    recurring: interval
+      ? {
+          interval,
+          interval_count: 1,
+          meter: null,
+          trial_period_days: null,
+          usage_type: 'licensed',
+        }
+      : null,
+    tax_behavior: 'unspecified',
     type: interval ? 'recurring' : 'one_time',
     unit_amount: cents,
     unit_amount_decimal: decimal(cents),
+    ...given,
   })
 }
 
@@ -129,18 +125,15 @@ function storePrice(deps: ProcessorDeps, price: NewPrice): Stripe.Price {
 export const decimal = (cents: number): Stripe.Decimal => String(cents) as unknown as Stripe.Decimal
 
 export function createPrice(deps: ProcessorDeps, form: Form): Stripe.Price {
-  allowSupported(form, [
-    'currency',
-    'metadata',
-    'nickname',
-    'product',
-    'product_data',
-    'recurring',
-    'tax_behavior',
-    'unit_amount',
-  ])
-  return put(deps, {
-    ...readPriceData(deps, form, (name) => name, true),
+  allowSupported(form, [...PRICE_DATA, 'metadata', 'nickname', 'recurring'])
+  const recurring = group(form, 'recurring')
+  allowSupported(recurring, ['interval'], 'recurring')
+  const interval = text(recurring, 'interval')
+  if (interval !== 'month' && interval !== 'year')
+    throw badParameter('recurring[interval]', 'The sandbox supports only `month` and `year`.')
+  return storePrice(deps, {
+    ...readPriceData(deps, form),
+    interval,
     metadata: mergeMetadata({}, form.metadata),
     nickname: optionalText(form, 'nickname'),
   })
@@ -149,19 +142,10 @@ export function createPrice(deps: ProcessorDeps, form: Form): Stripe.Price {
 export function updatePrice(deps: ProcessorDeps, id: string, form: Form): Stripe.Price {
   allowSupported(form, ['tax_behavior'])
   const before = getExisting(deps, 'price', id)
-  return put(deps, { ...before, tax_behavior: taxBehavior(form, 'tax_behavior') })
+  return put(deps, { ...before, tax_behavior: readTaxBehavior(form) })
 }
 
-const readProductDetails = (form: Form) => ({
-  description: optionalText(form, 'description'),
-  images: [form.images ?? []].flat().filter((address) => typeof address === 'string'),
-  tax_code: optionalText(form, 'tax_code'),
-})
-
-/**
- * Reads `price`, or `price_data` with a product or `product_data`, which creates a price for one
- * sale.
- */
+/** Reads `price`, or `price_data`, which creates a price for one sale. */
 export function readLinePrice(deps: ProcessorDeps, line: Form, at: string): Stripe.Price {
   const id = optionalText(line, 'price')
   if (id) {
@@ -173,55 +157,41 @@ export function readLinePrice(deps: ProcessorDeps, line: Form, at: string): Stri
       )
     return price
   }
-  return readPriceData(deps, group(line, 'price_data'), (name) => `${at}[price_data]${name}`, false)
+  const data = group(line, 'price_data')
+  allowSupported(data, PRICE_DATA, `${at}[price_data]`)
+  return storePrice(deps, { ...readPriceData(deps, data), active: false })
 }
 
-function readPriceData(
-  deps: ProcessorDeps,
-  data: Form,
-  at: (name: string) => string,
-  active: boolean,
-): Stripe.Price {
-  const cents = integer(data, 'unit_amount')
-  if (cents === undefined || cents < 0)
-    throw badParameter(at('[unit_amount]'), 'Invalid non-negative integer')
-  const recurring = group(data, 'recurring')
-  allowSupported(recurring, ['interval', 'interval_count'], at('[recurring]'))
-  const interval = optionalText(recurring, 'interval')
-  if (interval && !['day', 'week', 'month', 'year'].includes(interval))
-    throw badParameter(at('[recurring][interval]'), `Invalid interval: ${interval}`)
+const PRICE_DATA = ['currency', 'product', 'product_data', 'tax_behavior', 'unit_amount']
 
-  const named = optionalText(data, 'product')
-  const productData = group(data, 'product_data')
-  const product = named
-    ? getNamed(deps, 'product', named, at('[product]')).id
-    : createProduct(
-        deps,
-        newId('prod'),
-        text(productData, 'name'),
-        mergeMetadata({}, productData.metadata),
-        readProductDetails(productData),
-      )
-  return storePrice(deps, {
+/** Reads the fields of a price. Its product exists, or `product_data` creates it. */
+function readPriceData(deps: ProcessorDeps, data: Form): NewPrice {
+  const cents = integer(data, 'unit_amount') ?? -1
+  if (cents < 0) throw badParameter('unit_amount', 'Invalid non-negative integer')
+  const known = optionalText(data, 'product')
+  return {
     id: newId('price'),
-    product,
+    product: known
+      ? getNamed(deps, 'product', known, 'product').id
+      : readProduct(deps, group(data, 'product_data')),
     cents,
     currency: text(data, 'currency').toLowerCase(),
-    interval: interval as NewPrice['interval'],
-    intervalCount: integer(recurring, 'interval_count') ?? 1,
-    readTaxBehavior: taxBehavior(data, at('[tax_behavior]')),
-    active,
-  })
+    tax_behavior: readTaxBehavior(data),
+  }
 }
 
-function taxBehavior(data: Form, param: string): Stripe.Price['tax_behavior'] {
-  const word = optionalText(data, 'tax_behavior') ?? 'unspecified'
-  if (!['exclusive', 'inclusive', 'unspecified'].includes(word))
-    throw badParameter(
-      param,
-      'Invalid tax_behavior: must be one of exclusive, inclusive, or unspecified',
-    )
-  return word as Stripe.Price['tax_behavior']
+const readProduct = (deps: ProcessorDeps, data: Form) =>
+  createProduct(deps, newId('prod'), text(data, 'name'), mergeMetadata({}, data.metadata), {
+    description: optionalText(data, 'description'),
+    images: texts(data.images),
+    tax_code: optionalText(data, 'tax_code'),
+  })
+
+function readTaxBehavior(form: Form): Stripe.Price['tax_behavior'] {
+  const word = optionalText(form, 'tax_behavior') ?? 'unspecified'
+  if (word !== 'exclusive' && word !== 'inclusive' && word !== 'unspecified')
+    throw badParameter('tax_behavior', 'Must be one of exclusive, inclusive, or unspecified')
+  return word
 }
 
 export function productName(deps: Db, price: Stripe.Price): string {

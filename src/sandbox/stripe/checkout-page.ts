@@ -33,8 +33,8 @@ export function checkoutPages(app: FastifyInstance, deps: PageDeps): void {
 
   app.post<Params>('/pay/:id/code', OPEN, async (request, reply) => {
     const code = field(request.body, 'code')
-    const { known } = await deps.act(() => applyPromotion(deps, request.params.id, code))
-    if (!known) return showCheckout(deps, reply, request.params.id, { code })
+    const isKnown = await deps.act(() => applyPromotion(deps, request.params.id, code))
+    if (!isKnown) return showCheckout(deps, reply, request.params.id, { code })
     return reply.redirect(`/sandbox/pay/${request.params.id}`, 303)
   })
 
@@ -165,7 +165,6 @@ ${confirmationId && !input.refused ? html`<p class="notice bad" role="status">Yo
 ${total > 0 || session.mode === 'subscription' ? cardChoice(input.card || '4242424242424242', session.payment_method_types) : html`<p class="quiet">Nothing to pay, so no card is needed.</p>`}
 ${session.tax_id_collection?.enabled ? html`<div class="field"><label for="tax-id">Tax ID (businesses only)</label><input id="tax-id" name="tax_id" type="text" autocomplete="off" placeholder="DE123456789"></div>` : ''}
 ${session.consent_collection?.terms_of_service === 'required' ? html`<label class="choice"><input type="checkbox" name="terms" required><span class="grow">${session.custom_text.terms_of_service_acceptance?.message ?? 'I agree to the terms of service.'}</span></label>` : ''}
-${session.custom_text.submit ? html`<p class="small quiet">${session.custom_text.submit.message}</p>` : ''}
 <button class="full" type="submit">${session.mode === 'subscription' ? 'Subscribe' : total > 0 ? `Pay ${money(total, currency)}` : 'Complete the order'}</button>
 </form>
 <p class="small quiet">These are test cards. No bank is contacted.</p>

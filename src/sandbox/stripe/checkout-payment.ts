@@ -16,7 +16,7 @@ import {
   markUnpaid,
   readSubscriptionId,
 } from './invoices.ts'
-import { findNewest, get, getExisting, getSide, put } from './objects.ts'
+import { all, get, getExisting, getSide, put } from './objects.ts'
 import { setDefaultMethod } from './payment-methods.ts'
 import {
   attemptPayment,
@@ -36,14 +36,12 @@ import {
 } from './subscriptions.ts'
 
 const DAY_S = 24 * 3_600
-const NO_CARD = 'A card is needed to pay.'
 const OTHER_METHOD = 'This checkout takes cards alone.'
 
-/** `card`: null when none is required. */
 export type Payer = {
   email: string
   name: string
-  card: TestCard | null
+  card: TestCard
   taxId: string
   agrees: boolean
   /** The bank has approved the card for later charges. */
@@ -64,8 +62,7 @@ export function paySession(deps: ProcessorDeps, id: string, payer: Payer): Paid 
       `This checkout is ${session.status === 'complete' ? 'paid already' : 'expired'}.`,
     )
   }
-  if (payer.card && !session.payment_method_types.includes(payer.card.kind))
-    return { refused: OTHER_METHOD }
+  if (!session.payment_method_types.includes(payer.card.kind)) return { refused: OTHER_METHOD }
   const side = getSide<Side>(deps, id)
   const isAsked = session.consent_collection?.terms_of_service === 'required'
   if (isAsked && !payer.agrees) return { refused: 'You have to accept the terms of service.' }
@@ -90,7 +87,7 @@ function payOnce(
 ): Paid {
   const customer = session.customer
     ? String(session.customer)
-    : session.customer_creation === 'always' || session.invoice_creation?.enabled
+    : session.invoice_creation?.enabled
       ? createCustomer(deps, { email: payer.email, name: payer.name }).id
       : null
   if (customer) storeTaxIds(deps, customer, session)
@@ -112,10 +109,9 @@ function payOnce(
           amount: session.amount_total ?? 0,
           currency: session.currency ?? 'usd',
           customer,
-          description: side.intentDescription,
+          description: null,
           metadata: side.intentMetadata,
         })
-  if (!payer.card) return { refused: NO_CARD }
   const method = keepMethod(deps, payer.card, customer, payer)
   const attempt = attemptPayment(deps, intent.id, method, true)
   if (attempt.status === 'failed') {
@@ -142,7 +138,6 @@ function subscribe(
   side: Side,
   payer: Payer,
 ): Paid {
-  if (!payer.card) return { refused: NO_CARD }
   // A hosted checkout creates the subscription only with a payment. A declined card leaves the
   // session open and changes nothing.
   if (payer.card.first.at === 'never') return { refused: payer.card.first.message }
@@ -171,7 +166,7 @@ function subscribe(
     isManaged: session.managed_payments?.enabled ?? false,
   }
   const { subscription, invoice, attempt } =
-    retryFirstPayment(deps, session, method) ?? startSubscription(deps, newSubscription, true)
+    retryFirstPayment(deps, session, method) ?? startSubscription(deps, newSubscription)
   if (attempt.status === 'requires_action') {
     put(deps, { ...session, customer, invoice: invoice.id })
     return { asks: attempt.url }
@@ -306,21 +301,16 @@ export function completePaidCheckout(
 function answerTrial(deps: ProcessorDeps, id: string, confirms: boolean): BankAnswer {
   const { payer, ...side } = getSide<Side>(deps, id)
   const session = put(deps, getExisting(deps, 'checkout.session', id), { side })
-  if (!payer || !confirms) return { session, invoice: null, refused: NOT_CONFIRMED }
-  const done = paySession(deps, id, {
-    ...payer,
-    card: cardByNumber(payer.card) ?? null,
-    isConfirmed: true,
-  })
+  const card = payer && cardByNumber(payer.card)
+  if (!card || !confirms) return { session, invoice: null, refused: NOT_CONFIRMED }
+  const done = paySession(deps, id, { ...payer, card, isConfirmed: true })
   if ('session' in done) return { session: done.session, invoice: null, refused: null }
   return { session, invoice: null, refused: 'refused' in done ? done.refused : NOT_CONFIRMED }
 }
 
 /** Returns the checkout of a payment. */
 function findSession(deps: ProcessorDeps, intentId: string, invoice: Stripe.Invoice | undefined) {
-  return findNewest(
-    deps,
-    'checkout.session',
+  return all(deps, 'checkout.session').find(
     (one) =>
       one.payment_intent === intentId || (invoice !== undefined && one.invoice === invoice.id),
   )
@@ -419,16 +409,11 @@ export function settle(deps: ProcessorDeps, intentId: string, succeeds: boolean)
   )
 }
 
-/** Settles all pending debits. */
-export function settleAll(deps: ProcessorDeps): void {
-  for (const row of deps.db.prepare('select payment_intent, outcome from stripe_settlements').all())
-    settle(deps, String(row.payment_intent), row.outcome === 'succeeded')
-}
-
-export function settleDue(deps: ProcessorDeps): void {
+/** Settles the pending debits that are due by then. Acquires no write lock when none is. */
+export function settleDue(deps: ProcessorDeps, untilMs: number): void {
   const due = deps.db
     .prepare('select payment_intent, outcome from stripe_settlements where due_ms <= ?')
-    .all(Date.now())
+    .all(untilMs)
   if (due.length === 0) return
   atomically(deps.db, () => {
     for (const row of due) settle(deps, String(row.payment_intent), row.outcome === 'succeeded')

@@ -4,8 +4,8 @@
 import type { Stripe } from 'stripe'
 import { atomically } from '../database.ts'
 import type { Form } from '../form.ts'
+import { blank } from './blank-fields.ts'
 import { productName, readLinePrice } from './catalogue.ts'
-import { EMPTY_SESSION } from './checkout-session-object.ts'
 import { readTerms } from './checkout-terms.ts'
 import { type ProcessorDeps, seconds } from './deps.ts'
 import {
@@ -16,7 +16,7 @@ import {
   readOffers,
 } from './discounts.ts'
 import { emit } from './events.ts'
-import { badParameter } from './fault.ts'
+import { badParameter, badReference, missingParameter } from './fault.ts'
 import { get, getExisting, getNamed, getSide, newId, put } from './objects.ts'
 import {
   allowSupported,
@@ -36,7 +36,6 @@ import { computeTax, type TaxTerms } from './tax.ts'
 export type Side = {
   lines: { id: string; price: Stripe.Price; quantity: number; name: string }[]
   intentMetadata: Record<string, string>
-  intentDescription: string | null
   subscriptionMetadata: Record<string, string>
   coupon: string | null
   /** 0: the first period is billed at once. */
@@ -53,7 +52,6 @@ const PARAMETERS = [
   'line_items',
   'customer',
   'customer_email',
-  'customer_creation',
   'client_reference_id',
   'metadata',
   'payment_intent_data',
@@ -61,7 +59,6 @@ const PARAMETERS = [
   'subscription_data',
   'allow_promotion_codes',
   'automatic_tax',
-  'billing_address_collection',
   'consent_collection',
   'custom_text',
   'customer_update',
@@ -71,11 +68,22 @@ const PARAMETERS = [
   'discounts',
   'success_url',
   'cancel_url',
-  'expires_at',
   'locale',
 ] as const
 
 const TRIAL_DAYS_MAX = 730
+
+const EMPTY_SESSION = {
+  ...blank('checkout.session'),
+  custom_fields: [],
+  payment_method_options: {},
+  payment_method_types: ['card', 'us_bank_account'],
+  payment_status: 'unpaid',
+  phone_number_collection: { enabled: false },
+  shipping_options: [],
+  status: 'open',
+  ui_mode: 'hosted_page',
+}
 
 export function createSession(
   deps: ProcessorDeps,
@@ -83,23 +91,18 @@ export function createSession(
   origin: string,
 ): Stripe.Checkout.Session {
   allowSupported(form, PARAMETERS)
-  allowSupported(
-    group(form, 'payment_intent_data'),
-    ['metadata', 'description'],
-    'payment_intent_data',
-  )
+  allowSupported(group(form, 'payment_intent_data'), ['metadata'], 'payment_intent_data')
   const data = group(form, 'subscription_data')
   allowSupported(data, ['metadata', 'trial_period_days', 'trial_settings'], 'subscription_data')
   const mode = optionalText(form, 'mode')
   if (mode !== 'payment' && mode !== 'subscription')
     throw badParameter('mode', 'Invalid mode: the sandbox plays `payment` and `subscription`')
   const successUrl = address(form, 'success_url')
-  if (!successUrl)
-    throw badParameter('success_url', 'Missing required param: success_url.', 'parameter_missing')
+  if (!successUrl) throw missingParameter('success_url')
   const customerId = optionalText(form, 'customer')
   const customer = customerId ? getNamed(deps, 'customer', customerId, 'customer') : undefined
   if (customer && (customer.deleted as unknown))
-    throw badParameter('customer', `No such customer: '${customerId}'`, 'resource_missing')
+    throw badReference('customer', customer.id, 'customer')
 
   const lines = readLines(deps, form, mode)
   const currency = lines[0]?.price.currency ?? 'usd'
@@ -119,8 +122,7 @@ export function createSession(
   const side: Side = {
     lines,
     intentMetadata: mergeMetadata({}, group(form, 'payment_intent_data').metadata),
-    intentDescription: optionalText(group(form, 'payment_intent_data'), 'description'),
-    subscriptionMetadata: mergeMetadata({}, group(form, 'subscription_data').metadata),
+    subscriptionMetadata: mergeMetadata({}, data.metadata),
     coupon: coupon?.id ?? null,
     trialDays: readTrialDays(form, mode),
     tax: terms.tax,
@@ -137,17 +139,14 @@ export function createSession(
     created: at,
     currency,
     customer: customer?.id ?? null,
-    customer_creation:
-      mode === 'payment' && !customer
-        ? (optionalText(form, 'customer_creation') ?? 'if_required')
-        : null,
+    customer_creation: mode === 'payment' && !customer ? 'if_required' : null,
     customer_details: customer ? payerDetails(customer.email, customer.name ?? null) : null,
     customer_email: optionalText(form, 'customer_email'),
     discounts: offers.map(({ coupon, promotion }) => ({
       coupon: promotion ? null : coupon.id,
       promotion_code: promotion?.id ?? null,
     })),
-    expires_at: integer(form, 'expires_at') ?? at + LIFETIME_S,
+    expires_at: at + LIFETIME_S,
     locale: optionalText(form, 'locale'),
     metadata: mergeMetadata({}, form.metadata),
     mode,
@@ -192,25 +191,19 @@ export function expireOldSessions(deps: ProcessorDeps): void {
   })
 }
 
-export function applyPromotion(
-  deps: ProcessorDeps,
-  id: string,
-  code: string,
-): { session: Stripe.Checkout.Session; known: boolean } {
+/** Returns false for a code that does not apply to the checkout. */
+export function applyPromotion(deps: ProcessorDeps, id: string, code: string): boolean {
   const session = getExisting(deps, 'checkout.session', id)
   const promotion =
     session.allow_promotion_codes && session.status === 'open'
       ? findPromotion(deps, code)
       : undefined
   const coupon = promotion && get<Stripe.Coupon>(deps, String(promotion.promotion.coupon))
-  if (!coupon || explainUnusable({ coupon, promotion }, session)) return { session, known: false }
-  const side = { ...getSide<Side>(deps, id), coupon: String(promotion.promotion.coupon) }
-  const changed = {
-    ...session,
-    ...totals(deps, side),
-    discounts: [{ coupon: null, promotion_code: promotion.id }],
-  }
-  return { session: put(deps, changed as Stripe.Checkout.Session, { side }), known: true }
+  if (!coupon || explainUnusable({ coupon, promotion }, session)) return false
+  const side = { ...getSide<Side>(deps, id), coupon: coupon.id }
+  const discounts = [{ coupon: null, promotion_code: promotion.id }]
+  put(deps, { ...session, ...totals(deps, side), discounts } as Stripe.Checkout.Session, { side })
+  return true
 }
 
 export function removePromotion(deps: ProcessorDeps, id: string): void {
@@ -286,15 +279,10 @@ function readLines(
     const price = readLinePrice(deps, line, `line_items[${index}]`)
     const quantity = integer(line, 'quantity')
     if (quantity === undefined || quantity < 1)
-      throw badParameter(
-        `line_items[${index}][quantity]`,
-        'Missing required param: quantity.',
-        'parameter_missing',
-      )
+      throw missingParameter(`line_items[${index}][quantity]`)
     return { id: newId('li'), price, quantity, name: productName(deps, price) }
   })
-  if (lines.length === 0)
-    throw badParameter('line_items', 'Missing required param: line_items.', 'parameter_missing')
+  if (lines.length === 0) throw missingParameter('line_items')
   if (mode === 'payment' && lines.some(({ price }) => price.recurring)) {
     throw badParameter(
       'mode',

@@ -15,15 +15,12 @@ type Sold = {
 type Shown = Pick<
   Stripe.Checkout.Session,
   | 'automatic_tax'
-  | 'billing_address_collection'
   | 'consent_collection'
   | 'custom_text'
   | 'invoice_creation'
   | 'managed_payments'
   | 'tax_id_collection'
 >
-
-const MESSAGE_MAX = 1_200
 
 export function readTerms(
   deps: ProcessorDeps,
@@ -44,10 +41,6 @@ export function readTerms(
       managed || hasTax
         ? { enabled: true, liability: { type: 'self' }, provider: 'stripe', status: 'complete' }
         : { enabled: false, liability: null, provider: null, status: null },
-    billing_address_collection: optionalText(form, 'billing_address_collection') as
-      | 'auto'
-      | 'required'
-      | null,
     consent_collection: readConsent(form),
     custom_text: readCustomTexts(form),
     invoice_creation: sold.mode === 'payment' ? readInvoiceCreation(form) : null,
@@ -90,26 +83,23 @@ function readConsent(form: Form): Stripe.Checkout.Session.ConsentCollection | nu
   if (form.consent_collection === undefined) return null
   const consent = group(form, 'consent_collection')
   allowSupported(consent, ['terms_of_service'], 'consent_collection')
-  const terms = optionalText(consent, 'terms_of_service')
-  if (terms !== null && terms !== 'none' && terms !== 'required')
-    throw badParameter('consent_collection[terms_of_service]', 'Must be one of none or required')
-  return { payment_method_reuse_agreement: null, promotions: null, terms_of_service: terms }
+  if (optionalText(consent, 'terms_of_service') !== 'required')
+    throw badParameter(
+      'consent_collection[terms_of_service]',
+      'The sandbox supports only `required`.',
+    )
+  return { payment_method_reuse_agreement: null, promotions: null, terms_of_service: 'required' }
 }
 
 function readCustomTexts(form: Form): Stripe.Checkout.Session.CustomText {
   const texts = group(form, 'custom_text')
-  allowSupported(texts, ['submit', 'after_submit', 'terms_of_service_acceptance'], 'custom_text')
-  const message = (name: string) => {
-    const text = optionalText(group(texts, name), 'message')
-    if (text !== null && text.length > MESSAGE_MAX)
-      throw badParameter(`custom_text[${name}][message]`, `Up to ${MESSAGE_MAX} characters`)
-    return text === null ? null : { message: text }
-  }
+  allowSupported(texts, ['terms_of_service_acceptance'], 'custom_text')
+  const message = optionalText(group(texts, 'terms_of_service_acceptance'), 'message')
   return {
-    after_submit: message('after_submit'),
+    after_submit: null,
     shipping_address: null,
-    submit: message('submit'),
-    terms_of_service_acceptance: message('terms_of_service_acceptance'),
+    submit: null,
+    terms_of_service_acceptance: message === null ? null : { message },
   }
 }
 
@@ -117,14 +107,14 @@ function readInvoiceCreation(form: Form): Stripe.Checkout.Session.InvoiceCreatio
   const creation = group(form, 'invoice_creation')
   allowSupported(creation, ['enabled', 'invoice_data'], 'invoice_creation')
   const data = group(creation, 'invoice_data')
-  allowSupported(data, ['metadata', 'description', 'footer'], 'invoice_creation[invoice_data]')
+  allowSupported(data, ['metadata'], 'invoice_creation[invoice_data]')
   return {
     enabled: flag(creation, 'enabled'),
     invoice_data: {
       account_tax_ids: null,
       custom_fields: null,
-      description: optionalText(data, 'description'),
-      footer: optionalText(data, 'footer'),
+      description: null,
+      footer: null,
       issuer: null,
       metadata: mergeMetadata({}, data.metadata),
       rendering_options: null,

@@ -9,7 +9,7 @@ import { all, getExisting, newId, put } from './objects.ts'
 import { allowSupported, mergeMetadata, optionalText, text } from './parameters.ts'
 import { cancelNow } from './subscriptions.ts'
 
-const FIELDS = ['email', 'name', 'phone', 'description', 'metadata']
+const FIELDS = ['email', 'name', 'metadata']
 
 export function createCustomer(deps: ProcessorDeps, form: Form): Stripe.Customer {
   allowSupported(form, FIELDS)
@@ -22,7 +22,6 @@ export function createCustomer(deps: ProcessorDeps, form: Form): Stripe.Customer
     balance: 0,
     created: seconds(deps),
     delinquent: false,
-    description: optionalText(form, 'description'),
     email,
     invoice_prefix: newId('x').slice(2, 10).toUpperCase(),
     invoice_settings: {
@@ -34,7 +33,6 @@ export function createCustomer(deps: ProcessorDeps, form: Form): Stripe.Customer
     metadata: mergeMetadata({}, form.metadata),
     name: optionalText(form, 'name'),
     next_invoice_sequence: 1,
-    phone: optionalText(form, 'phone'),
     preferred_locales: [],
     tax_exempt: 'none',
   }
@@ -49,8 +47,6 @@ export function updateCustomer(deps: ProcessorDeps, id: string, form: Form): Str
     ...before,
     email: optionalText(form, 'email', before.email),
     name: optionalText(form, 'name', before.name ?? null),
-    phone: optionalText(form, 'phone', before.phone ?? null),
-    description: optionalText(form, 'description', before.description),
     metadata: mergeMetadata(before.metadata, form.metadata),
   })
 }

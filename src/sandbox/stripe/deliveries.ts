@@ -5,8 +5,7 @@
  */
 import { createHmac } from 'node:crypto'
 import { type Db, type Endpoint, type ProcessorDeps, seconds } from './deps.ts'
-import type { StoredEvent } from './objects.ts'
-import { get } from './objects.ts'
+import { get, type StoredEvent } from './objects.ts'
 
 export type Delivery = {
   event_id: string
@@ -199,11 +198,6 @@ export function listDeliveries({ db }: Db, eventId: string): Delivery[] {
   return db
     .prepare('select * from stripe_deliveries where event_id = ? order by endpoint')
     .all(eventId) as Delivery[]
-}
-
-/** True when every endpoint has answered 2xx. */
-export function wasDelivered(deps: Db, eventId: string): boolean {
-  return listDeliveries(deps, eventId).every((delivery) => delivery.state === 'delivered')
 }
 
 /** Sends an event again to all endpoints, including delivered ones, to test duplicates. */

@@ -7,7 +7,7 @@ import type { Form } from '../form.ts'
 import { blank } from './blank-fields.ts'
 import { type Db, type ProcessorDeps, seconds } from './deps.ts'
 import { badParameter } from './fault.ts'
-import { findNewest, get, getExisting, getNamed, newId, put } from './objects.ts'
+import { all, get, getExisting, getNamed, newId, put } from './objects.ts'
 import {
   allowSupported,
   group,
@@ -117,9 +117,7 @@ export function stockPromotion(
 }
 
 export function findPromotion(deps: Db, code: string): Stripe.PromotionCode | undefined {
-  return findNewest(
-    deps,
-    'promotion_code',
+  return all(deps, 'promotion_code').find(
     (one) => one.active && one.code.toLowerCase() === code.trim().toLowerCase(),
   )
 }

@@ -34,7 +34,6 @@ export function openDispute(deps: ProcessorDeps, chargeId: string): Stripe.Dispu
     is_charge_refundable: false,
     metadata: {},
     payment_intent: charge.payment_intent,
-    payment_method_details: CHARGEBACK,
     reason: 'fraudulent',
     status: 'needs_response',
   } as unknown as Stripe.Dispute
@@ -78,10 +77,8 @@ function moveFunds(deps: ProcessorDeps, dispute: Stripe.Dispute, amount: number)
     currency: dispute.currency,
     fee: amount < 0 ? FEE_CENTS : 0,
     type: 'adjustment',
-    category: amount < 0 ? 'dispute' : 'dispute_reversal',
     source: dispute.id,
     description: amount < 0 ? 'Chargeback withdrawal' : 'Chargeback reversal',
-    feeDescription: 'Dispute fee',
   })
   return { ...dispute, balance_transactions: [...dispute.balance_transactions, moved] }
 }
@@ -90,11 +87,6 @@ export const isOpen = (dispute: Stripe.Dispute) => dispute.status === 'needs_res
 
 export const findDispute = (deps: Db, chargeId: string): Stripe.Dispute | undefined =>
   all(deps, 'dispute', chargeId)[0]
-
-const CHARGEBACK = {
-  card: { brand: 'visa', case_type: 'chargeback', network: 'visa', network_reason_code: '10.4' },
-  type: 'card',
-}
 
 export function requireDispute(deps: Db, { id }: Stripe.Charge): Stripe.Dispute {
   const dispute = findDispute(deps, id)

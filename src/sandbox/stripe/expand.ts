@@ -4,7 +4,6 @@
  */
 import type { Stripe } from 'stripe'
 import { listLineItems } from './checkout-sessions.ts'
-import { listDeliveries } from './deliveries.ts'
 import type { ProcessorDeps } from './deps.ts'
 import { badParameter } from './fault.ts'
 import { listPayments } from './invoices.ts'
@@ -53,8 +52,6 @@ function findIncluded(deps: ProcessorDeps, node: Node, name: string): unknown {
     )
   if (it.object === 'invoice' && name === 'payments')
     return asList(listPayments(deps, it.id), `/v1/invoice_payments?invoice=${it.id}`)
-  // Payments through another processor do not exist here.
-  if (it.object === 'invoice' && name === 'amount_paid_off_stripe') return 0
   return undefined
 }
 
@@ -63,13 +60,4 @@ export function asList<T>(
   url: string,
 ): { object: 'list'; data: T[]; has_more: boolean; url: string } {
   return { object: 'list', data, has_more: false, url }
-}
-
-/** `pending_webhooks` counts pending deliveries. */
-export function withPending<T extends { id: string }>(deps: ProcessorDeps, event: T): T {
-  return {
-    ...event,
-    pending_webhooks: listDeliveries(deps, event.id).filter((one) => one.state !== 'delivered')
-      .length,
-  }
 }

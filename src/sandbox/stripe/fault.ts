@@ -7,7 +7,6 @@ export class Fault extends Error {
     message: string
     param?: string
     decline_code?: string
-    payment_intent?: unknown
   }
 
   constructor(status: number, body: Fault['body']) {
@@ -21,13 +20,18 @@ export class Fault extends Error {
 export const refused = (status: number, message: string, code?: string) =>
   new Fault(status, { type: 'invalid_request_error', code, message })
 
-export const missingObject = (what: string, id: string, param = 'id') =>
-  new Fault(404, {
-    type: 'invalid_request_error',
-    code: 'resource_missing',
-    message: `No such ${what}: '${id}'`,
-    param,
-  })
+export const badParameter = (param: string, message: string, code = 'parameter_invalid') =>
+  new Fault(400, { type: 'invalid_request_error', code, message, param })
+
+export const missingParameter = (param: string) =>
+  badParameter(param, `Missing required param: ${param}.`, 'parameter_missing')
+
+export const missingObject = (what: string, id: string) =>
+  refused(404, `No such ${what}: '${id}'`, 'resource_missing')
+
+/** The same error for an id in a parameter: 400 instead of 404. */
+export const badReference = (what: string, id: string, param: string) =>
+  badParameter(param, `No such ${what}: '${id}'`, 'resource_missing')
 
 /** Converts a thrown error for the caller. All errors except faults become internal errors. */
 export function toFault(error: Error & { statusCode?: number }): Fault {
@@ -37,23 +41,3 @@ export function toFault(error: Error & { statusCode?: number }): Fault {
     ? new Fault(status, { type: 'invalid_request_error', message: error.message })
     : new Fault(500, { type: 'api_error', message: `The sandbox failed: ${error.message}` })
 }
-
-/** The same error for an id in a parameter: 400 instead of 404. */
-export const badReference = (what: string, id: string, param: string) =>
-  new Fault(400, {
-    type: 'invalid_request_error',
-    code: 'resource_missing',
-    message: `No such ${what}: '${id}'`,
-    param,
-  })
-
-export const badParameter = (param: string, message: string, code = 'parameter_invalid') =>
-  new Fault(400, { type: 'invalid_request_error', code, message, param })
-
-export const missingParameter = (param: string) =>
-  new Fault(400, {
-    type: 'invalid_request_error',
-    code: 'parameter_missing',
-    message: `Missing required param: ${param}.`,
-    param,
-  })

@@ -1,5 +1,5 @@
 /** Shared parts of the processor's pages. */
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { type Html, html } from '#platform/http/html.ts'
 import type { Form } from '../form.ts'
 import { show } from '../page.ts'
@@ -10,18 +10,11 @@ import { Fault } from './fault.ts'
 export function showFaultsAsPages(app: FastifyInstance): void {
   app.setErrorHandler((error, _request, reply) => {
     if (!(error instanceof Fault)) throw error
-    return showFault(reply, error)
-  })
-}
-
-function showFault(reply: FastifyReply, fault: Fault): FastifyReply {
-  const main = html`<div class="card narrow"><h1>Request failed</h1><p>${fault.message}</p>
+    const title = 'Request failed'
+    const main = html`<div class="card narrow"><h1>${title}</h1><p>${error.message}</p>
 <p><a href="/sandbox/processor">Go to the processor’s dashboard</a></p></div>`
-  return show(
-    reply,
-    { title: 'Request failed', place: 'processor', main, hosted: true },
-    fault.status,
-  )
+    return show(reply, { title, place: 'processor', main, hosted: true }, error.status)
+  })
 }
 
 /** Renders radio buttons for the test cards of these payment method types; null: all. */

@@ -1,10 +1,10 @@
 /** Invoices: of a subscription's periods and changes, and of one-time sales. */
 import type { Stripe } from 'stripe'
+import { blank } from './blank-fields.ts'
 import { type Db, type ProcessorDeps, seconds } from './deps.ts'
 import { removeUsedDiscounts } from './discounts.ts'
 import { emit } from './events.ts'
 import { type Line, lineItem, priceLines } from './invoice-lines.ts'
-import { INVOICE_CONSTANTS } from './invoice-object.ts'
 import { all, get, getExisting, newId, put } from './objects.ts'
 import { type Attempt, attemptPayment, cancelIntent, createIntent } from './payments.ts'
 import { type TaxTerms, toTaxLines } from './tax.ts'
@@ -18,6 +18,32 @@ export type Bill = {
   subscription: Stripe.Subscription | null
   tax: TaxTerms | null
   metadata?: Record<string, string>
+}
+
+/** Fields that are equal on all invoices of the sandbox. */
+const INVOICE_CONSTANTS = {
+  ...blank('invoice'),
+  account_country: 'US',
+  account_name: 'Sandbox',
+  amount_overpaid: 0,
+  amount_paid: 0,
+  amount_paid_off_stripe: 0,
+  amount_shipping: 0,
+  attempt_count: 0,
+  attempted: false,
+  auto_advance: true,
+  collection_method: 'charge_automatically',
+  customer_tax_exempt: 'none',
+  default_tax_rates: [],
+  issuer: { type: 'self' },
+  payment_settings: {
+    default_mandate: null,
+    payment_method_options: null,
+    payment_method_types: null,
+  },
+  post_payment_credit_notes_amount: 0,
+  pre_payment_credit_notes_amount: 0,
+  total_pretax_credit_amounts: [],
 }
 
 /**
@@ -62,23 +88,19 @@ export function buildInvoice(
     id,
     amount_due: Math.max(0, total - credit),
     amount_remaining: Math.max(0, total - credit),
-    automatic_tax: terms
-      ? {
-          disabled_reason: null,
-          enabled: true,
-          liability: { type: 'self' },
-          provider: 'stripe',
-          status: 'complete',
-        }
-      : INVOICE_CONSTANTS.automatic_tax,
+    automatic_tax: {
+      disabled_reason: null,
+      enabled: terms !== null,
+      liability: terms && { type: 'self' },
+      provider: terms && 'stripe',
+      status: terms && 'complete',
+    },
     billing_reason: bill.reason,
     created: at,
     currency,
     customer: customer.id,
-    customer_address: customer.address ?? null,
     customer_email: customer.email,
     customer_name: customer.name ?? null,
-    customer_phone: customer.phone ?? null,
     customer_tax_ids: all(deps, 'tax_id', customer.id).map(({ type, value }) => ({ type, value })),
     discounts: bill.discounts.map((one) => one.id),
     ending_balance: customer.balance + credit,
@@ -116,10 +138,8 @@ export function buildInvoice(
 
 /** Creates a finalised, open invoice with its payment intent (none when nothing is due). */
 export function createInvoice(deps: ProcessorDeps, bill: Bill): Stripe.Invoice {
-  const id = newId('in')
-  const draft = buildInvoice(deps, bill, id)
-  put(deps, draft, { owner: bill.customer })
-  return finalize(deps, draft)
+  const draft = buildInvoice(deps, bill, newId('in'))
+  return finalize(deps, put(deps, draft, { owner: bill.customer }))
 }
 
 /** Creates the invoice of a sale that the payment intent has paid (none when nothing was due). */
@@ -140,37 +160,29 @@ export function createPaidInvoice(
 
 /** Creates a draft, which is not due until it is finalised. */
 export function createDraft(deps: ProcessorDeps, bill: Bill): Stripe.Invoice {
-  const draft = put(
-    deps,
-    { ...buildInvoice(deps, bill, newId('in')), auto_advance: false },
-    { owner: bill.customer },
-  )
-  return draft
+  const draft = { ...buildInvoice(deps, bill, newId('in')), auto_advance: false }
+  return put(deps, draft, { owner: bill.customer })
 }
 
 function finalize(deps: ProcessorDeps, draft: Stripe.Invoice, intent?: string): Stripe.Invoice {
-  const { db } = deps
-  const customer = getExisting({ db }, 'customer', String(draft.customer))
-  const sequence = customer.next_invoice_sequence ?? 1
+  const customer = getExisting(deps, 'customer', String(draft.customer))
+  const { next_invoice_sequence: sequence = 1, balance } = customer
   const at = seconds(deps)
-  put(
-    { db },
-    {
-      ...customer,
-      next_invoice_sequence: sequence + 1,
-      balance: draft.ending_balance ?? customer.balance,
-    },
-  )
+  put(deps, {
+    ...customer,
+    next_invoice_sequence: sequence + 1,
+    balance: draft.ending_balance ?? balance,
+  })
   const open: Stripe.Invoice = {
     ...draft,
     effective_at: at,
     hosted_invoice_url: `${deps.origin()}/sandbox/invoices/${draft.id}`,
     invoice_pdf: `${deps.origin()}/sandbox/invoices/${draft.id}/pdf`,
-    number: `${customer.invoice_prefix ?? 'SANDBOX'}-${String(sequence).padStart(4, '0')}`,
+    number: `${customer.invoice_prefix}-${String(sequence).padStart(4, '0')}`,
     status: 'open',
     status_transitions: { ...draft.status_transitions, finalized_at: at },
   }
-  put({ db }, open)
+  put(deps, open)
   spendDiscounts(deps, open)
   if (open.amount_due > 0) addPayment(deps, open, intent)
   return open
@@ -269,10 +281,7 @@ export function markPaid(deps: ProcessorDeps, invoiceId: string): Stripe.Invoice
   return paid
 }
 
-/**
- * Days between payment attempts. After the last one the account's setting decides the
- * subscription's status.
- */
+/** Days between payment attempts. */
 const RETRY_DAYS = [3, 5, 7]
 const DAY_S = 24 * 3_600
 
@@ -318,8 +327,7 @@ export function voidInvoice(deps: ProcessorDeps, invoiceId: string): void {
   emit(deps, 'invoice.voided', voided)
 }
 
-export const listPayments = ({ db }: Db, invoiceId: string) =>
-  all({ db }, 'invoice_payment', invoiceId)
+export const listPayments = (deps: Db, invoiceId: string) => all(deps, 'invoice_payment', invoiceId)
 
 export function findIntentId(deps: Db, invoiceId: string): string {
   return String(listPayments(deps, invoiceId)[0]?.payment.payment_intent ?? '')

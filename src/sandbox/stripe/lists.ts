@@ -4,7 +4,7 @@
  */
 import type { Form } from '../form.ts'
 import { badParameter, badReference } from './fault.ts'
-import { allowOnly, group, integer, optionalText } from './parameters.ts'
+import { allowSupported, group, integer, optionalText } from './parameters.ts'
 
 export type List<T> = { object: 'list'; data: T[]; has_more: boolean; url: string }
 
@@ -20,7 +20,9 @@ export function paginate<T extends { id: string }>(
   const after = optionalText(form, 'starting_after')
   const inTime = newestFirst.filter(createdFilter(form))
 
-  const start = after ? findIndex(inTime, after, 'starting_after') + 1 : 0
+  const index = inTime.findIndex(({ id }) => id === after)
+  if (after && index < 0) throw badReference('object', after, 'starting_after')
+  const start = index + 1
   return {
     object: 'list',
     data: inTime.slice(start, start + limit),
@@ -29,15 +31,9 @@ export function paginate<T extends { id: string }>(
   }
 }
 
-function findIndex(items: readonly { id: string }[], id: string, param: string): number {
-  const index = items.findIndex((item) => item.id === id)
-  if (index < 0) throw badReference('object', id, param)
-  return index
-}
-
 function createdFilter(form: Form): (item: object) => boolean {
   const bounds = group(form, 'created')
-  allowOnly(bounds, ['gte', 'lt'])
+  allowSupported(bounds, ['gte', 'lt'], 'created')
   const from = integer(bounds, 'gte') ?? 0
   const until = integer(bounds, 'lt') ?? Number.POSITIVE_INFINITY
   return (item) => {

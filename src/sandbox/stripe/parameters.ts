@@ -3,36 +3,18 @@
  * found immediately.
  */
 import type { Form, FormValue } from '../form.ts'
-import { badParameter, Fault, missingParameter } from './fault.ts'
-
-export function allowOnly(form: Form, names: readonly string[]): void {
-  for (const name of Object.keys(form)) {
-    if (name !== 'expand' && !names.includes(name)) {
-      throw new Fault(400, {
-        type: 'invalid_request_error',
-        code: 'parameter_unknown',
-        message: `Received unknown parameter: ${name}`,
-        param: name,
-      })
-    }
-  }
-}
+import { badParameter, missingParameter } from './fault.ts'
 
 /**
- * Like `allowOnly`, for calls that are partly implemented. Rejects parameters of the real API that
- * the sandbox lacks; if ignored, they would seem to work. Accepts parameters that turn a feature
- * off.
+ * Rejects other parameters, including those of the real API that the sandbox lacks; if ignored,
+ * they would seem to work. Accepts parameters that turn a feature off.
  */
 export function allowSupported(form: Form, names: readonly string[], within = ''): void {
   for (const [name, value] of Object.entries(form)) {
     if (name === 'expand' || names.includes(name) || isDisabled(value)) continue
     const param = within === '' ? name : `${within}[${name}]`
-    throw new Fault(400, {
-      type: 'invalid_request_error',
-      code: 'parameter_unknown',
-      message: `Received unknown parameter: ${param} (not supported by the sandbox)`,
-      param,
-    })
+    const message = `Received unknown parameter: ${param} (not supported by the sandbox)`
+    throw badParameter(param, message, 'parameter_unknown')
   }
 }
 

@@ -7,7 +7,7 @@ import { periodLine } from './invoice-lines.ts'
 import { getExisting, getSide, put } from './objects.ts'
 import { allowSupported, group, optionalText } from './parameters.ts'
 import { findMethod } from './payment-methods.ts'
-import { addInterval } from './periods.ts'
+import { addPeriod } from './periods.ts'
 import {
   createBill,
   pause,
@@ -46,9 +46,7 @@ export function resumeSubscription(
   const data = before.items.data.map((item) => ({
     ...item,
     current_period_start: at,
-    current_period_end: item.price.recurring
-      ? addInterval(at, item.price.recurring)
-      : item.current_period_end,
+    current_period_end: addPeriod(at, item.price),
   }))
   const anchored: Stripe.Subscription = {
     ...before,

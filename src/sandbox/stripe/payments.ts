@@ -9,7 +9,7 @@ import { openDispute } from './disputes.ts'
 import { save } from './events.ts'
 import { badParameter, type Fault, refused } from './fault.ts'
 import { all, get, getExisting, getNamed, newId, put } from './objects.ts'
-import { allowOnly, integer, mergeMetadata, optionalText } from './parameters.ts'
+import { allowSupported, integer, mergeMetadata, optionalText } from './parameters.ts'
 
 export type NewIntent = {
   amount: number
@@ -22,20 +22,17 @@ export type NewIntent = {
 const SETTLES_AFTER_MS = 8_000
 
 export function createIntent(deps: ProcessorDeps, wanted: NewIntent): Stripe.PaymentIntent {
-  const id = newId('pi')
   const intent: Stripe.PaymentIntent = {
-    id,
+    id: newId('pi'),
     ...blank('payment_intent'),
     ...wanted,
     amount_capturable: 0,
     amount_received: 0,
     capture_method: 'automatic_async',
-    client_secret: `${id}_secret_${newId('x').slice(2)}`,
     confirmation_method: 'automatic',
     created: seconds(deps),
     payment_method_options: {},
     payment_method_types: ['card', 'us_bank_account'],
-    receipt_email: null,
     status: 'requires_payment_method',
   }
   return put(deps, intent, { owner: wanted.customer ?? '' })
@@ -215,17 +212,6 @@ function fail(
   return { status: 'failed', error: { type: 'card_error', ...error } }
 }
 
-const APPROVED = {
-  advice_code: null,
-  network_advice_code: null,
-  network_decline_code: null,
-  network_status: 'approved_by_network',
-  reason: null,
-  risk_level: 'normal',
-  seller_message: 'Payment complete.',
-  type: 'authorized',
-}
-
 function createCharge(
   deps: ProcessorDeps,
   intent: Stripe.PaymentIntent,
@@ -244,7 +230,6 @@ function createCharge(
     amount_refunded: 0,
     balance_transaction: null,
     billing_details: method.billing_details,
-    calculated_statement_descriptor: 'LATCHKEY SANDBOX',
     captured: paid,
     created: seconds(deps),
     currency: intent.currency,
@@ -255,14 +240,12 @@ function createCharge(
     failure_message: why?.message ?? null,
     fraud_details: {},
     metadata: intent.metadata,
-    outcome: paid ? APPROVED : null,
     paid,
     payment_intent: intent.id,
     payment_method: method.id,
     payment_method_details: method.card
       ? { card: { ...method.card, amount_authorized: intent.amount }, type: 'card' }
       : { type: method.type, us_bank_account: method.us_bank_account },
-    receipt_email: intent.receipt_email,
     refunded: false,
     status,
   } as unknown as Stripe.Charge
@@ -272,7 +255,7 @@ function createCharge(
 
 /** `charge` or `payment_intent`, `amount` (all that is left by default), `reason`, `metadata`. */
 export function createRefund(deps: ProcessorDeps, form: Form): Stripe.Refund {
-  allowOnly(form, ['charge', 'payment_intent', 'amount', 'reason', 'metadata'])
+  allowSupported(form, ['charge', 'payment_intent', 'amount', 'reason', 'metadata'])
   const charge = findCharge(deps, form)
   const left = charge.amount - charge.amount_refunded
   const amount = integer(form, 'amount') ?? left
@@ -302,10 +285,6 @@ export function createRefund(deps: ProcessorDeps, form: Form): Stripe.Refund {
     created: seconds(deps),
     currency: charge.currency,
     customer: charge.customer,
-    destination_details: {
-      card: { reference: 'sandbox', reference_status: 'available', type: 'refund' },
-      type: 'card',
-    },
     metadata: mergeMetadata({}, form.metadata),
     payment_intent: charge.payment_intent,
     payment_method: charge.payment_method,

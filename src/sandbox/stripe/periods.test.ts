@@ -13,7 +13,7 @@ test('uses the last day of a month when the day does not exist', () => {
   assert.equal(after('2028-01-31T10:30:00Z', 'month'), '2028-02-29T10:30')
   assert.equal(after('2026-12-15T00:00:00Z', 'month'), '2027-01-15T00:00')
   assert.equal(after('2028-02-29T00:00:00Z', 'year'), '2029-02-28T00:00')
-  assert.equal(after('2026-03-01T00:00:00Z', 'week', 2), '2026-03-15T00:00')
+  assert.equal(after('2026-03-15T00:00:00Z', 'month', 3), '2026-06-15T00:00')
 })
 
 test('the remaining share is between 0 and 1', () => {

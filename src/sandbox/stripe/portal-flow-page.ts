@@ -8,11 +8,19 @@ import type { PageDeps, ProcessorDeps } from './deps.ts'
 import { cardChoice, field, toIso } from './hosted-page.ts'
 import { getExisting } from './objects.ts'
 import { changeCard } from './payment-methods.ts'
-import { FEEDBACK, updateSubscription } from './subscription-changes.ts'
+import { updateSubscription } from './subscription-changes.ts'
 
 type Params = { Params: { id: string } }
 type Session = Stripe.BillingPortal.Session
 type Flow = Stripe.BillingPortal.Session.Flow
+
+const FEEDBACK: Stripe.Subscription.CancellationDetails.Feedback[] = [
+  'missing_features',
+  'other',
+  'too_complex',
+  'too_expensive',
+  'unused',
+]
 
 export function portalFlowPages(app: FastifyInstance, deps: PageDeps): void {
   const findSession = (id: string) => getExisting(deps, 'billing_portal.session', id)

@@ -10,7 +10,7 @@ import { OPEN } from '../route.ts'
 import { describeMethod } from './cards.ts'
 import { productName } from './catalogue.ts'
 import type { PageDeps, ProcessorDeps } from './deps.ts'
-import { Fault, refused } from './fault.ts'
+import { refused } from './fault.ts'
 import { badge, cardChoice, field, toIso } from './hosted-page.ts'
 import { all, getExisting } from './objects.ts'
 import { changeCard, defaultMethod } from './payment-methods.ts'
@@ -82,8 +82,7 @@ function showPortal(
 ): FastifyReply {
   const session = getExisting(deps, 'billing_portal.session', id)
   const customer = getExisting(deps, 'customer', session.customer)
-  if (customer.deleted as unknown)
-    throw new Fault(410, { type: 'invalid_request_error', message: 'This customer is deleted.' })
+  if (customer.deleted as unknown) throw refused(410, 'This customer is deleted.')
   const subscriptions = all(deps, 'subscription', customer.id)
   const live = subscriptions.filter((one) => !hasEnded(one))
   const invoices = all(deps, 'invoice', customer.id).slice(0, 24)

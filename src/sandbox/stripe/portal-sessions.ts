@@ -3,7 +3,7 @@ import type { Stripe } from 'stripe'
 import type { Form } from '../form.ts'
 import { blank } from './blank-fields.ts'
 import { type ProcessorDeps, seconds } from './deps.ts'
-import { badParameter } from './fault.ts'
+import { badParameter, badReference } from './fault.ts'
 import { getNamed, newId, put } from './objects.ts'
 import { allowSupported, group, optionalText, text } from './parameters.ts'
 import { hasEnded } from './subscriptions.ts'
@@ -17,8 +17,7 @@ export function createPortalSession(
 ): Stripe.BillingPortal.Session {
   allowSupported(form, ['customer', 'return_url', 'flow_data'])
   const customer = getNamed(deps, 'customer', text(form, 'customer'), 'customer')
-  if (customer.deleted as unknown)
-    throw badParameter('customer', `No such customer: '${customer.id}'`, 'resource_missing')
+  if (customer.deleted as unknown) throw badReference('customer', customer.id, 'customer')
   const id = newId('bps')
   const flow = readFlow(deps, form, customer.id)
   const session: Stripe.BillingPortal.Session = {
@@ -63,8 +62,7 @@ function readFlow(
   const param = `${at}[subscription]`
   const subscription = getNamed(deps, 'subscription', text(cancel, 'subscription'), param)
   const { id } = subscription
-  if (subscription.customer !== customer)
-    throw badParameter(param, `No such subscription: '${id}'`, 'resource_missing')
+  if (subscription.customer !== customer) throw badReference('subscription', id, param)
   if (hasEnded(subscription) || subscription.cancel_at_period_end)
     throw badParameter(param, `The subscription '${id}' has ended or is about to end.`)
   const retention = readRetention(deps, cancel, at)
@@ -74,13 +72,8 @@ function readFlow(
 function readAfterCompletion(data: Form): Stripe.BillingPortal.Session.Flow.AfterCompletion {
   const completion = group(data, 'after_completion')
   allowSupported(completion, ['type', 'redirect'], 'flow_data[after_completion]')
-  const type = optionalText(completion, 'type') ?? 'portal_homepage'
-  if (type !== 'redirect') return { hosted_confirmation: null, redirect: null, type }
-  const address = optionalText(group(completion, 'redirect'), 'return_url') ?? ''
-  const param = 'flow_data[after_completion][redirect][return_url]'
-  if (!/^https?:\/\//.test(address))
-    throw badParameter(param, `Invalid URL: ${address}`, 'url_invalid')
-  return { hosted_confirmation: null, redirect: { return_url: address }, type }
+  const return_url = text(group(completion, 'redirect'), 'return_url')
+  return { hosted_confirmation: null, redirect: { return_url }, type: 'redirect' }
 }
 
 function readRetention(deps: ProcessorDeps, given: Form, at: string) {
@@ -92,6 +85,6 @@ function readRetention(deps: ProcessorDeps, given: Form, at: string) {
   const param = `${at}[retention][coupon_offer][coupon]`
   const { valid } = getNamed(deps, 'coupon', coupon, param)
   // A deleted coupon stays stored for the subscriptions that have it.
-  if (!valid) throw badParameter(param, `No such coupon: '${coupon}'`, 'resource_missing')
+  if (!valid) throw badReference('coupon', coupon, param)
   return { type: 'coupon_offer' as const, coupon_offer: { coupon } }
 }

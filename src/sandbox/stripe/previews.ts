@@ -5,9 +5,9 @@ import { type ProcessorDeps, seconds } from './deps.ts'
 import { refused } from './fault.ts'
 import { type Line, periodLine } from './invoice-lines.ts'
 import { buildInvoice } from './invoices.ts'
-import { getExisting, getNamed, newId } from './objects.ts'
+import { getNamed, newId } from './objects.ts'
 import { allowSupported, group, groups, integer, optionalText, text } from './parameters.ts'
-import { addInterval } from './periods.ts'
+import { addPeriod } from './periods.ts'
 import { changeItems, readProration, selectDueLines } from './proration.ts'
 import { buildBill, hasEnded } from './subscriptions.ts'
 
@@ -57,14 +57,9 @@ function nextPeriod(
   item: Stripe.SubscriptionItem,
   start = item.current_period_end,
 ): Line {
-  const end = item.price.recurring ? addInterval(start, item.price.recurring) : start
+  const end = addPeriod(start, item.price)
   return periodLine(deps, { ...item, current_period_start: start, current_period_end: end })
 }
 
 const nothingUpcoming = ({ customer }: Stripe.Subscription) =>
   refused(404, `No upcoming invoices for customer: ${customer}`, 'invoice_upcoming_none')
-
-/** Previews the next renewal's invoice, which `invoice.upcoming` announces some days before. */
-export function upcomingInvoice(deps: ProcessorDeps, id: string): Stripe.Invoice {
-  return previewInvoice(deps, { subscription: getExisting(deps, 'subscription', id).id })
-}

@@ -84,7 +84,7 @@ export function createProcessor({
     start(): void {
       ticker = setInterval(() => {
         try {
-          settleDue(deps)
+          settleDue(deps, Date.now())
           time.tick()
           expireOldSessions(deps)
         } catch (error) {

@@ -3,10 +3,10 @@ import type { Stripe } from 'stripe'
 import type { Form } from '../form.ts'
 import { productName } from './catalogue.ts'
 import type { ProcessorDeps } from './deps.ts'
-import { badParameter } from './fault.ts'
+import { badParameter, badReference } from './fault.ts'
 import type { Line } from './invoice-lines.ts'
 import { getNamed } from './objects.ts'
-import { allowSupported, integer, optionalText, text } from './parameters.ts'
+import { allowSupported, optionalText, text } from './parameters.ts'
 import { addInterval, remainingShare } from './periods.ts'
 import { toPlan } from './subscription-object.ts'
 
@@ -48,14 +48,10 @@ export function changeItems(
   const lines: Line[] = []
   const isFree = subscription.status === 'trialing'
   for (const [index, change] of changes.entries()) {
-    allowSupported(change, ['id', 'price', 'quantity'], `${param}[${index}]`)
+    allowSupported(change, ['id', 'price'], `${param}[${index}]`)
     const id = optionalText(change, 'id')
     if (id ? !subscription.items.data.some((item) => item.id === id) : changes.length > 1)
-      throw badParameter(
-        `${param}[${index}][id]`,
-        `No such subscription_item: '${id}'`,
-        'resource_missing',
-      )
+      throw badReference('subscription_item', id ?? '', `${param}[${index}][id]`)
   }
 
   const items = subscription.items.data.map((item) => {
@@ -74,7 +70,7 @@ export function changeItems(
         `${param}[${index}][price]`,
         'The price is in another currency than the subscription.',
       )
-    const quantity = integer(change, 'quantity') ?? item.quantity ?? 1
+    const quantity = item.quantity ?? 1
     const sameInterval =
       price.recurring.interval === item.price.recurring?.interval &&
       price.recurring.interval_count === item.price.recurring.interval_count

@@ -7,10 +7,9 @@ import { atomically } from '../database.ts'
 import { type ProcessorDeps, seconds } from './deps.ts'
 import { emit, save } from './events.ts'
 import { findIntentId, voidInvoice } from './invoices.ts'
-import { findLiveSubscriptions } from './object-queries.ts'
-import { get, getExisting, getSide, put } from './objects.ts'
+import { findLiveSubscriptions, get, getExisting, getSide, put } from './objects.ts'
 import { findMethod } from './payment-methods.ts'
-import { upcomingInvoice } from './previews.ts'
+import { previewInvoice } from './previews.ts'
 import {
   cancelNow,
   expireIncomplete,
@@ -117,7 +116,7 @@ function announceTrialEnd(deps: ProcessorDeps, id: string, end: number): void {
 function announceRenewal(deps: ProcessorDeps, id: string, end: number): void {
   const subscription = getExisting(deps, 'subscription', id)
   put(deps, subscription, { side: { ...getSide<SubscriptionSide>(deps, id), periodEndTold: end } })
-  emit(deps, 'invoice.upcoming', upcomingInvoice(deps, id))
+  emit(deps, 'invoice.upcoming', previewInvoice(deps, { subscription: id }))
 }
 
 /** The subscription ends after the last retry, as with Stripe's default setting. */

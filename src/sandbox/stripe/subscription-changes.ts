@@ -24,16 +24,6 @@ import { findMethod } from './payment-methods.ts'
 import { changeItems, creditLine, readProration, selectDueLines } from './proration.ts'
 import { cancelNow, createBill, hasEnded, openInvoices, renew, setStatus } from './subscriptions.ts'
 
-export const FEEDBACK = [
-  'customer_service',
-  'low_quality',
-  'missing_features',
-  'other',
-  'switched_service',
-  'too_complex',
-  'too_expensive',
-  'unused',
-]
 export function updateSubscription(
   deps: ProcessorDeps,
   id: string,
@@ -121,11 +111,6 @@ function readCancellationDetails(
   allowSupported(details, ['comment', 'feedback'], 'cancellation_details')
   const { comment = null, feedback = null, reason = null } = before.cancellation_details ?? {}
   const reasonCode = optionalText(details, 'feedback', feedback)
-  if (reasonCode !== null && !FEEDBACK.includes(reasonCode))
-    throw badParameter(
-      'cancellation_details[feedback]',
-      `Invalid feedback: must be one of ${FEEDBACK.join(', ')}`,
-    )
   return {
     ...before.cancellation_details,
     comment: optionalText(details, 'comment', comment),

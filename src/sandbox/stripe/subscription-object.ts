@@ -4,21 +4,19 @@ import { blank } from './blank-fields.ts'
 import { decimal } from './catalogue.ts'
 import type { ProcessorDeps } from './deps.ts'
 import type { Offer } from './discounts.ts'
-import { badParameter } from './fault.ts'
 import { newId, put } from './objects.ts'
-import { addInterval } from './periods.ts'
+import { addPeriod } from './periods.ts'
 
 export type NewSubscription = {
   customer: string
   lines: readonly { price: Stripe.Price; quantity: number }[]
   metadata: Record<string, string>
-  /** Null while the subscription is free and needs none. */
-  method: Stripe.PaymentMethod | null
+  method: Stripe.PaymentMethod
   offers: readonly Offer[]
   /** Null: billed immediately. */
   trialEnd: number | null
   /** The checkout that created the subscription. */
-  session: string | null
+  session: string
   hasTax: boolean
   isManaged: boolean
 }
@@ -31,17 +29,12 @@ export function newItem(
   at: number,
   trialEnd: number | null,
 ): Stripe.SubscriptionItem {
-  if (!price.recurring)
-    throw badParameter(
-      'line_items',
-      'You must provide at least one recurring price in `subscription` mode when using prices.',
-    )
   const item: Stripe.SubscriptionItem = {
     id: newId('si'),
     object: 'subscription_item',
     billing_thresholds: null,
     created: at,
-    current_period_end: trialEnd ?? addInterval(at, price.recurring),
+    current_period_end: trialEnd ?? addPeriod(at, price),
     current_period_start: at,
     current_trial: null,
     discounts: [],
@@ -97,7 +90,7 @@ export function newSubscription(
     created: at,
     currency: items[0]?.price.currency ?? 'usd',
     customer: wanted.customer,
-    default_payment_method: wanted.method?.id ?? null,
+    default_payment_method: wanted.method.id,
     default_tax_rates: [],
     discounts: [],
     invoice_settings: {
@@ -115,17 +108,9 @@ export function newSubscription(
     },
     managed_payments: wanted.isManaged ? { enabled: true } : null,
     metadata: wanted.metadata,
-    payment_settings: {
-      payment_method_options: null,
-      payment_method_types: null,
-      save_default_payment_method: 'off',
-    },
     start_date: at,
     status: trialEnd === null ? 'incomplete' : 'trialing',
     trial_end: trialEnd,
-    trial_settings: {
-      end_behavior: { billing_cycle_anchor: null, missing_payment_method: 'cancel' },
-    },
     trial_start: trialEnd === null ? null : at,
   }
 }

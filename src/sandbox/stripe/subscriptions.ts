@@ -5,7 +5,7 @@ import type { Stripe } from 'stripe'
 import { type Db, type ProcessorDeps, seconds } from './deps.ts'
 import { findDiscounts, grantDiscount } from './discounts.ts'
 import { emit, save } from './events.ts'
-import { badParameter, Fault } from './fault.ts'
+import { badParameter, missingObject } from './fault.ts'
 import { type Line, periodLine, trialLine } from './invoice-lines.ts'
 import {
   collect,
@@ -15,11 +15,10 @@ import {
   readSubscriptionId,
   voidInvoice,
 } from './invoices.ts'
-import { findOpenInvoices } from './object-queries.ts'
-import { get, getExisting, getSide, newId, put } from './objects.ts'
+import { findOpenInvoices, get, getExisting, getSide, newId, put } from './objects.ts'
 import { findMethod } from './payment-methods.ts'
 import type { Attempt } from './payments.ts'
-import { addInterval } from './periods.ts'
+import { addPeriod } from './periods.ts'
 import { type NewSubscription, newItem, newSubscription } from './subscription-object.ts'
 import { taxTerms } from './tax.ts'
 
@@ -42,11 +41,7 @@ export type Started = {
  * Bills the first period, or starts a trial. With a bank debit the subscription is `incomplete`
  * until the debit settles.
  */
-export function startSubscription(
-  deps: ProcessorDeps,
-  wanted: NewSubscription,
-  present: boolean,
-): Started {
+export function startSubscription(deps: ProcessorDeps, wanted: NewSubscription): Started {
   const id = newId('sub')
   const at = seconds(deps)
   const { trialEnd } = wanted
@@ -65,7 +60,7 @@ export function startSubscription(
   const invoice = createBill(deps, fresh, 'subscription_create', lines)
   const started = { ...getExisting(deps, 'subscription', id), latest_invoice: invoice.id }
   save(deps, 'customer.subscription.created', started)
-  const attempt = collect(deps, invoice.id, wanted.method ?? undefined, present)
+  const attempt = collect(deps, invoice.id, wanted.method, true)
 
   if (attempt.status === 'succeeded' && trialEnd === null) setStatus(deps, id, 'active')
   return {
@@ -148,13 +143,7 @@ export function cancelNow(
   { reason, lines = [] }: Ending = {},
 ): Stripe.Subscription {
   const before = getExisting(deps, 'subscription', id)
-  if (hasEnded(before))
-    throw new Fault(404, {
-      type: 'invalid_request_error',
-      code: 'resource_missing',
-      message: `No such subscription: '${id}'`,
-      param: 'id',
-    })
+  if (hasEnded(before)) throw missingObject('subscription', id)
   const at = seconds(deps)
   for (const invoice of openInvoices(deps, id)) voidInvoice(deps, invoice.id)
   if (lines.length > 0) markPaid(deps, createBill(deps, before, 'subscription_update', lines).id)
@@ -187,9 +176,7 @@ export function renew(deps: ProcessorDeps, id: string, succeeds: boolean): Strip
   const items = before.items.data.map((item) => ({
     ...item,
     current_period_start: item.current_period_end,
-    current_period_end: item.price.recurring
-      ? addInterval(item.current_period_end, item.price.recurring)
-      : item.current_period_end,
+    current_period_end: addPeriod(item.current_period_end, item.price),
   }))
   const moved: Stripe.Subscription = { ...before, items: { ...before.items, data: items } }
   put(deps, moved)

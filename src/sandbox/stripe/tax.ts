@@ -11,15 +11,9 @@ const TAX_PERCENT = 20
 export type TaxTerms = { percent: number; isReverse: boolean }
 
 /** Null: no tax applies. */
-export function taxTerms(
-  deps: Db,
-  isAsked: boolean,
-  customer: string | null,
-  taxIds: readonly unknown[] = [],
-): TaxTerms | null {
+export function taxTerms(deps: Db, isAsked: boolean, customer: string | null): TaxTerms | null {
   if (!isAsked) return null
-  const isReverse =
-    taxIds.length > 0 || (customer !== null && all(deps, 'tax_id', customer).length > 0)
+  const isReverse = customer !== null && all(deps, 'tax_id', customer).length > 0
   return { percent: TAX_PERCENT, isReverse }
 }
 
