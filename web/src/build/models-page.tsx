@@ -111,7 +111,7 @@ function Filters({ vendors }: { vendors: [name: string, label: string][] }) {
       <Checkbox
         label={t('In my plan')}
         checked={mine !== undefined}
-        onChange={({ currentTarget: { checked } }) => set({ mine: checked ? 'true' : undefined })}
+        onChange={({ currentTarget: { checked } }) => set({ mine: checked || undefined })}
       />
     </Group>
   )
