@@ -1,13 +1,12 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
-import { listDays } from '../usage/days.ts'
+import { readSpan } from '../usage/days.ts'
 
 /** The days of the overview, as many as its list of failed calls has. */
 export { FAILURE_DAYS as DAYS } from '../overview/queries.ts'
 
 export function durationsQuery(days: number) {
-  const span = listDays(new Date(), days)
-  const query = { from: span[0], to: span.at(-1) }
+  const query = readSpan(days)
   return queryOptions({
     queryKey: ['usage', 'durations', query],
     queryFn: ({ signal }) => api.get('/api/usage/durations', { query, signal }),

@@ -9,9 +9,7 @@ import { t } from '../language/text.ts'
 import { FormDialog } from '../shop/form-dialog.tsx'
 import { refreshModels } from './models-query.ts'
 import { SwitchEffectView } from './switch-effect.tsx'
-import { SWITCH_KINDS } from './switch-kinds.ts'
-
-export type SwitchSubject = { kind: SwitchKind; subject: string }
+import { SWITCH_KINDS, type SwitchSubject } from './switch-kinds.ts'
 
 type SwitchDialogProps = {
   /** Omitted: the dialog asks for it. */

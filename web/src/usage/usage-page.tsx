@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { keysQuery } from '../api/queries.ts'
 import type { GetUsageResponse } from '../api/types.ts'
+import { useSetSearch } from '../components/filters.tsx'
 import { formatCompact, formatCount, formatDollars } from '../components/format.ts'
 import { LinkButton } from '../components/links.tsx'
 import { Loaded } from '../components/loaded.tsx'
@@ -23,26 +24,19 @@ import { UsageTable } from './usage-table.tsx'
 const route = getRouteApi('/app/usage')
 
 const GROUPINGS = [
-  ['day', t('By day')],
-  ['model', t('By model')],
-  ['key', t('By key')],
-  ['end_user', t('By end user')],
-  ['vendor', t('By vendor')],
-  ['outcome', t('By status')],
-] as const
+  { value: '', label: t('By day') },
+  { value: 'model', label: t('By model') },
+  { value: 'key', label: t('By key') },
+  { value: 'end_user', label: t('By end user') },
+  { value: 'vendor', label: t('By vendor') },
+  { value: 'outcome', label: t('By status') },
+]
 
 export function UsagePage() {
   const { days = 30, group_by = 'day', view = 'chart', measure = 'tokens' } = route.useSearch()
-  const navigate = route.useNavigate()
+  const setSearch = useSetSearch()
   const usage = useQuery({ ...usageQuery(days, group_by), placeholderData: (previous) => previous })
   const formatName = useNames(group_by)
-  const set = (next: object) =>
-    void navigate({
-      search: (search) => ({ ...search, ...next }),
-      replace: true,
-      resetScroll: false,
-    })
-
   return (
     <Page
       wide
@@ -58,11 +52,11 @@ export function UsagePage() {
         <AllowanceCard />
       </Box>
       <Group mb="md" gap="sm">
-        <UsageFilters days={days} groupedBy={group_by} groupings={GROUPINGS} onChange={set} />
+        <UsageFilters days={days} groupings={GROUPINGS} />
         <SegmentedControl
           aria-label={t('Measure')}
           value={measure}
-          onChange={(value) => set({ measure: value === 'tokens' ? undefined : value })}
+          onChange={(value) => setSearch({ measure: value === 'tokens' ? undefined : value })}
           data={[
             { value: 'tokens', label: t('Tokens') },
             { value: 'requests', label: t('Requests') },
@@ -72,7 +66,7 @@ export function UsagePage() {
         <SegmentedControl
           aria-label={t('View')}
           value={view}
-          onChange={(value) => set({ view: value === 'chart' ? undefined : value })}
+          onChange={(value) => setSearch({ view: value === 'chart' ? undefined : value })}
           data={[
             { value: 'chart', label: t('Chart') },
             { value: 'table', label: t('Table') },

@@ -1,7 +1,6 @@
-import { Table } from '@mantine/core'
 import type { UsageGroup } from '../api/types.ts'
+import { type Column, DataTable } from '../components/data-table.tsx'
 import { formatCount, formatDollars } from '../components/format.ts'
-import { ScrollX } from '../components/scroll-x.tsx'
 import { t } from '../language/text.ts'
 
 const HEADS = {
@@ -13,6 +12,24 @@ const HEADS = {
   outcome: t('Status'),
 } as const
 
+const NUMBERS: Column<UsageGroup>[] = [
+  { head: t('Requests'), ta: 'right', cell: ({ requests }) => formatCount(requests) },
+  {
+    head: t('Input tokens'),
+    ta: 'right',
+    visibleFrom: 'sm',
+    cell: ({ prompt_tokens }) => formatCount(prompt_tokens),
+  },
+  {
+    head: t('Output tokens'),
+    ta: 'right',
+    visibleFrom: 'sm',
+    cell: ({ completion_tokens }) => formatCount(completion_tokens),
+  },
+  { head: t('Tokens'), ta: 'right', cell: ({ total_tokens }) => formatCount(total_tokens) },
+  { head: t('Cost'), ta: 'right', cell: ({ cost_usd }) => formatDollars(cost_usd) },
+]
+
 type UsageTableProps = {
   groups: UsageGroup[]
   groupedBy: keyof typeof HEADS
@@ -21,39 +38,15 @@ type UsageTableProps = {
 
 export function UsageTable({ groups, groupedBy, nameOf }: UsageTableProps) {
   return (
-    <ScrollX label={t('Usage table')}>
-      <Table miw={{ base: 0, sm: 560 }} className="numbers" verticalSpacing="xs">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{HEADS[groupedBy]}</Table.Th>
-            <Table.Th ta="right">{t('Requests')}</Table.Th>
-            <Table.Th ta="right" visibleFrom="sm">
-              {t('Input tokens')}
-            </Table.Th>
-            <Table.Th ta="right" visibleFrom="sm">
-              {t('Output tokens')}
-            </Table.Th>
-            <Table.Th ta="right">{t('Tokens')}</Table.Th>
-            <Table.Th ta="right">{t('Cost')}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {groups.map((group) => (
-            <Table.Tr key={group.key}>
-              <Table.Td>{nameOf(group.key)}</Table.Td>
-              <Table.Td ta="right">{formatCount(group.requests)}</Table.Td>
-              <Table.Td ta="right" visibleFrom="sm">
-                {formatCount(group.prompt_tokens)}
-              </Table.Td>
-              <Table.Td ta="right" visibleFrom="sm">
-                {formatCount(group.completion_tokens)}
-              </Table.Td>
-              <Table.Td ta="right">{formatCount(group.total_tokens)}</Table.Td>
-              <Table.Td ta="right">{formatDollars(group.cost_usd)}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </ScrollX>
+    <DataTable
+      label={t('Usage table')}
+      miw={{ base: 0, sm: 560 }}
+      className="numbers"
+      verticalSpacing="xs"
+      highlightOnHover={false}
+      rows={groups}
+      getKey={({ key }) => key}
+      columns={[{ head: HEADS[groupedBy], cell: ({ key }) => nameOf(key) }, ...NUMBERS]}
+    />
   )
 }
