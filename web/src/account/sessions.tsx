@@ -2,7 +2,7 @@ import { Badge, Button, Group, Paper, Skeleton, Stack, Text } from '@mantine/cor
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import { formatProblem } from '../api/problem.ts'
-import { queries } from '../api/queries.ts'
+import { queries, readQuery } from '../api/queries.ts'
 import type { Session } from '../api/types.ts'
 import { describeDevice } from '../components/device.ts'
 import { formatAge, formatTime } from '../components/format.ts'
@@ -15,10 +15,7 @@ import { Panel } from './panel.tsx'
 const sessionsKey = ['sessions']
 
 export function Sessions() {
-  const sessions = useQuery({
-    queryKey: sessionsKey,
-    queryFn: ({ signal }) => api.get('/api/users/me/sessions', { signal }),
-  })
+  const sessions = useQuery(readQuery(sessionsKey, '/api/users/me/sessions'))
   return (
     <Panel title={t('Where you are signed in')} lead={t('An ended session stops within a second.')}>
       <Loaded query={sessions} skeleton={<Skeleton h={160} />}>

@@ -3,7 +3,7 @@ import { IconListSearch } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { describeEvent, EVENT_LABELS, readAddresses, readReason } from '../account/audit-words.ts'
-import { api } from '../api/client.ts'
+import { readQuery } from '../api/queries.ts'
 import type { AdminAuditEntry } from '../api/types.ts'
 import { type Column, DataTable } from '../components/data-table.tsx'
 import { NativeFilter } from '../components/filters.tsx'
@@ -23,8 +23,7 @@ export function AuditView() {
   const { user, action } = route.useSearch()
   const query = { page, limit: 20, user_id: user, action }
   const audit = useQuery({
-    queryKey: ['admin', 'audit', query],
-    queryFn: ({ signal }) => api.get('/api/admin/audit', { query, signal }),
+    ...readQuery(['admin', 'audit', query], '/api/admin/audit', { query }),
     placeholderData: (previous) => previous,
   })
 

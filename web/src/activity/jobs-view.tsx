@@ -3,7 +3,7 @@ import { IconCircleCheck } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../api/client.ts'
-import { queries } from '../api/queries.ts'
+import { queries, readQuery } from '../api/queries.ts'
 import type { Job } from '../api/types.ts'
 import { Confirm } from '../components/confirm.tsx'
 import { type Column, DataTable } from '../components/data-table.tsx'
@@ -21,8 +21,7 @@ type JobsViewProps = { about: 'emails' | 'others' }
 /** Jobs that failed after all attempts, and those that are due next. */
 export function JobsView({ about }: JobsViewProps) {
   const jobs = useQuery({
-    queryKey: [...jobsKey, about],
-    queryFn: ({ signal }) => api.get('/api/admin/jobs', { query: { about }, signal }),
+    ...readQuery([...jobsKey, about], '/api/admin/jobs', { query: { about } }),
     refetchInterval: 10_000,
   })
   const what = about === 'emails' ? 'emails' : 'jobs'

@@ -1,6 +1,6 @@
-import { queryOptions } from '@tanstack/react-query'
 import { api, request } from '../api/client.ts'
 import { endlessQuery } from '../api/endless-query.ts'
+import { readQuery } from '../api/queries.ts'
 import type { UsageOutcome } from '../api/types.ts'
 import { saveFile } from '../components/save-file.ts'
 import { readSpan } from '../usage/days.ts'
@@ -30,11 +30,10 @@ export function callsQuery(filters: CallFilters) {
 
 /** An ended call never changes. */
 export function callQuery(id: string) {
-  return queryOptions({
-    queryKey: ['call', id],
-    queryFn: ({ signal }) => api.get('/api/usage/calls/{id}', { path: { id }, signal }),
+  return {
+    ...readQuery(['call', id], '/api/usage/calls/{id}', { path: { id } }),
     staleTime: Number.POSITIVE_INFINITY,
-  })
+  }
 }
 
 export async function downloadCalls(filters: CallFilters): Promise<void> {

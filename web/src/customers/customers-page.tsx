@@ -2,7 +2,7 @@ import { Group, Skeleton, Text } from '@mantine/core'
 import { IconUserSearch } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { api } from '../api/client.ts'
+import { readQuery } from '../api/queries.ts'
 import type { AdminUser, SubscriptionStatus } from '../api/types.ts'
 import { usePlans } from '../billing/use-plans.ts'
 import { type Column, DataTable } from '../components/data-table.tsx'
@@ -60,10 +60,7 @@ export function CustomersPage() {
 
 /** Counts all accounts: the list's own count is of the search. */
 function Counts() {
-  const { data } = useQuery({
-    queryKey: ['customers', 'stats'],
-    queryFn: ({ signal }) => api.get('/api/admin/stats', { signal }),
-  })
+  const { data } = useQuery(readQuery(['customers', 'stats'], '/api/admin/stats'))
   if (data === undefined) return t('Everyone with an account, newest first.')
   const { total_users, active_subscriptions, new_users_7d } = data
   return t(

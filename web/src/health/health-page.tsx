@@ -2,7 +2,7 @@ import { Badge, Box, Button, Group, Skeleton, Text } from '@mantine/core'
 import { IconHeartbeat } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { api } from '../api/client.ts'
+import { readQuery } from '../api/queries.ts'
 import type { HealthCheck, HealthReport, ServicePart } from '../api/types.ts'
 import { type Column, DataTable } from '../components/data-table.tsx'
 import { formatAge, formatBytes, formatExactTime, plural } from '../components/format.ts'
@@ -20,8 +20,7 @@ import classes from '../shop/table.module.css'
 /** What works now, with the page or the setting that repairs the rest. */
 export function HealthPage() {
   const health = useQuery({
-    queryKey: ['admin', 'health'],
-    queryFn: ({ signal }) => api.get('/api/admin/health', { signal }),
+    ...readQuery(['admin', 'health'], '/api/admin/health'),
     staleTime: 0,
   })
   return (

@@ -3,6 +3,7 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../api/client.ts'
+import { readQuery } from '../api/queries.ts'
 import type { SwitchKind } from '../api/types.ts'
 import { FormProblem } from '../components/form-problem.tsx'
 import { t } from '../language/text.ts'
@@ -57,12 +58,9 @@ export function SwitchDialog({ given, onClose }: SwitchDialogProps) {
 /** Users and keys have no other effect than that their calls are rejected. */
 function useSwitchEffect(kind: SwitchKind, subject: string) {
   return useQuery({
-    queryKey: ['admin', 'switch-effect', kind, subject],
-    queryFn: ({ signal }) =>
-      api.get('/api/admin/switches/effect', {
-        query: { kind: kind === 'vendor' ? kind : 'model', subject },
-        signal,
-      }),
+    ...readQuery(['admin', 'switch-effect', kind, subject], '/api/admin/switches/effect', {
+      query: { kind: kind === 'vendor' ? kind : 'model', subject },
+    }),
     enabled: subject !== '' && (kind === 'model' || kind === 'vendor'),
   })
 }

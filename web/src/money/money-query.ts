@@ -1,6 +1,6 @@
-import { queryOptions } from '@tanstack/react-query'
 import { api, request } from '../api/client.ts'
 import { endlessQuery } from '../api/endless-query.ts'
+import { readQuery } from '../api/queries.ts'
 import type {
   InvoiceStatus,
   MetricInterval,
@@ -17,11 +17,10 @@ export function metricsQuery(
   { interval, names }: { interval?: MetricInterval; names?: readonly MetricName[] },
 ) {
   const query = { ...span, interval, names: names?.join(',') }
-  return queryOptions({
-    queryKey: ['money', 'metrics', query],
-    queryFn: ({ signal }) => api.get('/api/admin/metrics', { query, signal }),
+  return {
+    ...readQuery(['money', 'metrics', query], '/api/admin/metrics', { query }),
     staleTime: 0,
-  })
+  }
 }
 
 const PAGE = 50

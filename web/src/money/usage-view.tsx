@@ -2,7 +2,7 @@ import { Card, Group, Skeleton, Stack, Table, Text, Title } from '@mantine/core'
 import { IconChartBarOff } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { api } from '../api/client.ts'
+import { readQuery } from '../api/queries.ts'
 import type {
   AllUsageGroup,
   AllUsageGrouping,
@@ -55,8 +55,7 @@ export function UsageView() {
   const days = Math.min(90, asked)
   const query = { ...readSpan(days), group_by }
   const usage = useQuery({
-    queryKey: ['admin', 'usage', query],
-    queryFn: ({ signal }) => api.get('/api/admin/usage', { query, signal }),
+    ...readQuery(['admin', 'usage', query], '/api/admin/usage', { query }),
     placeholderData: (previous) => previous,
   })
   return (

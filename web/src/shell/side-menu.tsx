@@ -6,7 +6,7 @@ import {
   IconX,
 } from '@tabler/icons-react'
 import { Link, useNavigate, useRouterState } from '@tanstack/react-router'
-import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { lazy, Suspense, useCallback, useEffect, useRef, useState } from 'react'
 import type { User } from '../api/types.ts'
 import { BRAND } from '../components/brand.ts'
 import { useColorSchemeItems } from '../components/color-scheme.tsx'
@@ -17,7 +17,6 @@ import { t } from '../language/text.ts'
 import { useSignOut } from '../session/sign-out.ts'
 import { canConverse, UserContext } from '../session/user.ts'
 import { MenuItems } from './menu-items.tsx'
-import { useMenuState } from './menu-state.ts'
 import { findPlace, OWN, type PlaceName, SEARCH, WORK } from './navigation.ts'
 import { onKeysOpen, openPalette } from './palette-events.ts'
 import { PlaceSwitch } from './place-switch.tsx'
@@ -201,4 +200,36 @@ function Account({ user }: { user: User }) {
 function readInitials(name: string): string {
   const words = name.split(/[\s@.]+/)
   return `${words[0]?.[0] ?? ''}${name.includes('@') ? '' : (words[1]?.[0] ?? '')}`.toUpperCase()
+}
+
+const KEY = 'latchkey.menu'
+
+/** Whether the side menu shows icons only on a large screen. This browser remembers it. */
+function useMenuState(): { isCollapsed: boolean; toggle: () => void } {
+  const [isCollapsed, setIsCollapsed] = useState(readCollapsed)
+  const toggle = useCallback(() => {
+    setIsCollapsed((was) => {
+      saveCollapsed(!was)
+      return !was
+    })
+  }, [])
+  return { isCollapsed, toggle }
+}
+
+function readCollapsed(): boolean {
+  try {
+    return localStorage.getItem(KEY) === 'collapsed'
+  } catch {
+    // Private windows may have no storage.
+    return false
+  }
+}
+
+function saveCollapsed(isCollapsed: boolean): void {
+  try {
+    if (isCollapsed) localStorage.setItem(KEY, 'collapsed')
+    else localStorage.removeItem(KEY)
+  } catch {
+    // The menu is open again on the next visit.
+  }
 }

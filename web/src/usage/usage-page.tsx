@@ -3,7 +3,8 @@ import { IconChartBarOff } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { keysQuery } from '../api/queries.ts'
-import type { GetUsageResponse } from '../api/types.ts'
+import type { GetUsageResponse, UsageGroup } from '../api/types.ts'
+import { type Column, DataTable } from '../components/data-table.tsx'
 import { useSetSearch } from '../components/filters.tsx'
 import { formatCompact, formatCount, formatDollars } from '../components/format.ts'
 import { LinkButton } from '../components/links.tsx'
@@ -19,7 +20,6 @@ import { formatGroupName } from './group-name.ts'
 import { type Bar, UsageChart } from './usage-chart.tsx'
 import { UsageFilters } from './usage-filters.tsx'
 import { usageQuery } from './usage-query.ts'
-import { UsageTable } from './usage-table.tsx'
 
 const route = getRouteApi('/app/usage')
 
@@ -137,4 +137,52 @@ function buildBars(
           ? group.cost_usd
           : group.total_tokens,
   }))
+}
+
+const HEADS = {
+  day: t('Day'),
+  model: t('Model'),
+  key: t('Key'),
+  end_user: t('End user'),
+  vendor: t('Vendor'),
+  outcome: t('Status'),
+} as const
+
+const NUMBERS: Column<UsageGroup>[] = [
+  { head: t('Requests'), ta: 'right', cell: ({ requests }) => formatCount(requests) },
+  {
+    head: t('Input tokens'),
+    ta: 'right',
+    visibleFrom: 'sm',
+    cell: ({ prompt_tokens }) => formatCount(prompt_tokens),
+  },
+  {
+    head: t('Output tokens'),
+    ta: 'right',
+    visibleFrom: 'sm',
+    cell: ({ completion_tokens }) => formatCount(completion_tokens),
+  },
+  { head: t('Tokens'), ta: 'right', cell: ({ total_tokens }) => formatCount(total_tokens) },
+  { head: t('Cost'), ta: 'right', cell: ({ cost_usd }) => formatDollars(cost_usd) },
+]
+
+type UsageTableProps = {
+  groups: UsageGroup[]
+  groupedBy: keyof typeof HEADS
+  nameOf: (key: string) => string
+}
+
+function UsageTable({ groups, groupedBy, nameOf }: UsageTableProps) {
+  return (
+    <DataTable
+      label={t('Usage table')}
+      miw={{ base: 0, sm: 560 }}
+      className="numbers"
+      verticalSpacing="xs"
+      highlightOnHover={false}
+      rows={groups}
+      getKey={({ key }) => key}
+      columns={[{ head: HEADS[groupedBy], cell: ({ key }) => nameOf(key) }, ...NUMBERS]}
+    />
+  )
 }
