@@ -9,8 +9,8 @@ import {
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { request } from '../api/client.ts'
-import { formatProblem } from '../api/problem.ts'
 import { readQuery } from '../api/queries.ts'
+import { ProblemText } from '../components/form-problem.tsx'
 import { formatTime } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
@@ -146,11 +146,7 @@ function DataExport() {
         >
           {t('Everything')}
         </Button>
-        {download.isError && (
-          <Text c="var(--mantine-color-error)" role="alert">
-            {formatProblem(download.error)}
-          </Text>
-        )}
+        <ProblemText problem={download.error} />
       </Group>
     </Panel>
   )

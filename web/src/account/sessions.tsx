@@ -1,10 +1,10 @@
 import { Badge, Button, Group, Paper, Skeleton, Stack, Text } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
-import { formatProblem } from '../api/problem.ts'
 import { queries, readQuery } from '../api/queries.ts'
 import type { Session } from '../api/types.ts'
 import { describeDevice } from '../components/device.ts'
+import { ProblemText } from '../components/form-problem.tsx'
 import { formatAge, formatTime } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { rich } from '../language/rich.ts'
@@ -42,11 +42,7 @@ function EndOthers() {
       <Button variant="default" loading={end.isPending} onClick={() => end.mutate()}>
         {t('End all other sessions')}
       </Button>
-      {end.isError && (
-        <Text c="var(--mantine-color-error)" size="sm" role="alert">
-          {formatProblem(end.error)}
-        </Text>
-      )}
+      <ProblemText problem={end.error} />
     </Group>
   )
 }
@@ -77,11 +73,7 @@ function SessionRow({ session }: { session: Session }) {
               session.last_used_at && t(', last used {0}', formatAge(session.last_used_at)),
             )}
           </Text>
-          {end.isError && (
-            <Text c="var(--mantine-color-error)" size="sm" role="alert">
-              {formatProblem(end.error)}
-            </Text>
-          )}
+          <ProblemText problem={end.error} />
         </div>
         <Button
           variant="default"

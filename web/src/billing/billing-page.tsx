@@ -14,10 +14,9 @@ import {
 import { useDisclosure } from '@mantine/hooks'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
-import { formatProblem } from '../api/problem.ts'
 import { subscriptionQuery } from '../api/queries.ts'
 import type { Subscription } from '../api/types.ts'
-import { FormProblem } from '../components/form-problem.tsx'
+import { FormProblem, ProblemText } from '../components/form-problem.tsx'
 import { formatMoney } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
@@ -159,11 +158,7 @@ function Offers({ subscription }: { subscription: Subscription }) {
         checked={save.isPending ? save.variables : subscription.offers_by_mail}
         onChange={(event) => save.mutate(event.currentTarget.checked)}
       />
-      {save.isError && (
-        <Text c="var(--mantine-color-error)" size="sm" mt="xs" role="alert">
-          {formatProblem(save.error)}
-        </Text>
-      )}
+      <ProblemText problem={save.error} mt="xs" />
     </Card>
   )
 }

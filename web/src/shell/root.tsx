@@ -1,15 +1,14 @@
 import { IconWifiOff } from '@tabler/icons-react'
 import { onlineManager } from '@tanstack/react-query'
 import { Outlet } from '@tanstack/react-router'
-import { lazy, Suspense, useCallback, useEffect, useState, useSyncExternalStore } from 'react'
+import { Suspense, useCallback, useEffect, useState, useSyncExternalStore } from 'react'
+import { lazyPart } from '../components/lazy-part.ts'
 import classes from '../components/offline.module.css'
 import { t } from '../language/text.ts'
 import { useBooted } from './booted.ts'
 import { onPaletteOpen } from './palette-events.ts'
 
-const Palette = lazy(() =>
-  import('./palette/palette.tsx').then(({ Palette }) => ({ default: Palette })),
-)
+const Palette = lazyPart(() => import('./palette/palette.tsx'), 'Palette')
 
 /** Skip link, command palette (loaded when first opened) and offline bar of every page. */
 export function Root() {

@@ -6,10 +6,11 @@ import {
   IconX,
 } from '@tabler/icons-react'
 import { Link, useNavigate, useRouterState } from '@tanstack/react-router'
-import { lazy, Suspense, useCallback, useEffect, useRef, useState } from 'react'
+import { Suspense, useCallback, useEffect, useRef, useState } from 'react'
 import type { User } from '../api/types.ts'
 import { BRAND } from '../components/brand.ts'
 import { useColorSchemeItems } from '../components/color-scheme.tsx'
+import { lazyPart } from '../components/lazy-part.ts'
 import { Wordmark } from '../components/logo.tsx'
 import { Menu } from '../components/menu.tsx'
 import { ConversationSidebar } from '../conversations/sidebar/sidebar.tsx'
@@ -24,15 +25,11 @@ import { useShortcuts } from './shortcuts.ts'
 import classes from './side-menu.module.css'
 import { usePlaces } from './use-places.ts'
 
-const KeysDialog = lazy(() =>
-  import('./keys-dialog.tsx').then(({ KeysDialog }) => ({ default: KeysDialog })),
-)
+const KeysDialog = lazyPart(() => import('./keys-dialog.tsx'), 'KeysDialog')
 
-const BuildMenu = lazy(() =>
-  import('./build-menu.tsx').then(({ BuildMenu }) => ({ default: BuildMenu })),
-)
+const BuildMenu = lazyPart(() => import('./build-menu.tsx'), 'BuildMenu')
 
-const RunMenu = lazy(() => import('./run-menu.tsx').then(({ RunMenu }) => ({ default: RunMenu })))
+const RunMenu = lazyPart(() => import('./run-menu.tsx'), 'RunMenu')
 
 type SideMenuProps = {
   user: User | undefined

@@ -1,10 +1,11 @@
 import { IconLock } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { formatProblem } from '../../api/problem.ts'
 import { queries } from '../../api/queries.ts'
 import { uploadFile } from '../../api/upload.ts'
 import { plural } from '../../components/format.ts'
+import { lazyPart } from '../../components/lazy-part.ts'
 import { t } from '../../language/text.ts'
 import { useUser } from '../../session/user.ts'
 import type { Part } from '../api.ts'
@@ -107,11 +108,7 @@ async function addSample(): Promise<void> {
   await queries.invalidateQueries({ queryKey: ['documents'] })
 }
 
-const SettingsDialog = lazy(() =>
-  import('../dialogs/settings-dialog.tsx').then(({ SettingsDialog }) => ({
-    default: SettingsDialog,
-  })),
-)
+const SettingsDialog = lazyPart(() => import('../dialogs/settings-dialog.tsx'), 'SettingsDialog')
 
 const SEEN_KEY = 'latchkey.privacy-note'
 
