@@ -12,15 +12,15 @@ const CORE = [
   'web/src/api/(?!upload|proof)',
   'web/src/theme/',
   'web/src/session/(?!account-view|fresh-sign-in-dialog|sign-in)',
-  'web/src/shell/(?:root|error-page|booted|missing-files|palette-events|main-focus)',
+  'web/src/shell/(?:root|error-page|booted|palette-events|main-focus)',
   'web/src/billing/(?:plans|use-plans)\\.ts',
   'web/src/conversations/parts/action-button',
-  'web/src/components/(?:browser-list|brand|color-scheme|drop-menu|format|loaded|logo|new-id|notice|offline|sandbox-mail|title)\\.tsx?',
+  'web/src/components/(?:browser-list|brand|color-scheme|format|lazy-part|loaded|logo|new-id|notice|sandbox-mail|title)\\.tsx?',
 ]
 
 /** Modules that every page behind the sign-in needs in addition, and those of both overviews. */
 const SHELL = [
-  'web/src/shell/(?:app-layout|side-menu|menu-items|menu-state|place-switch|shortcuts|use-places|allowance-bar|verify-bar|navigation)',
+  'web/src/shell/(?:app-layout|side-menu|menu-items|place-switch|shortcuts|use-places|allowance-bar|verify-bar|navigation)',
   'web/src/conversations/(?:sidebar/(?!local)|parts/(?!pick)|queries|api|local/conversation-list)',
   'web/src/usage/(?:usage-query|renewal|describe-renewal|days)\\.tsx?',
   'web/src/components/(?:page|toasts)\\.tsx?',
@@ -65,7 +65,7 @@ const PARTS = [
     'UnstyledButton',
     'VisuallyHidden',
   ),
-  'web/src/components/(?:choice|copy|form-problem|links|plan-badge|scroll-x|stat)\\.tsx?',
+  'web/src/components/(?:choice|copy|form-problem|links|plan-badge|scroll-x|stat|use-copy)\\.tsx?',
   'web/src/documents/table-text',
 ]
 
@@ -73,6 +73,7 @@ const FORMS = [
   'node_modules/(?:@mantine/form|klona|fast-deep-equal)/',
   'node_modules/@mantine/core/esm/utils/InlineInput/',
   mantine('Checkbox', 'Input', 'InputBase', 'PasswordInput', 'PinInput', 'Textarea', 'TextInput'),
+  'web/src/components/api-form',
 ]
 
 const OVERLAYS = [
@@ -95,7 +96,7 @@ const OVERLAYS = [
     'Tabs',
     'Tooltip',
   ),
-  'web/src/components/(?:settings-popover|return-focus)\\.tsx?',
+  'web/src/components/return-focus',
 ]
 
 /** The menu of operators. Its icons would otherwise be in every page's file of icons. */
@@ -113,6 +114,7 @@ const BUILD = [
 /** Small parts of the pages of Run. */
 const DESK = [
   'web/src/shop/(?:amount|facts|inbox-query|more-rows|order-status|orders-query|products-query|table\\.module)',
+  'web/src/components/(?:data-table|endless-list|export-button|filters)',
   'web/src/customers/state-badges',
 ]
 

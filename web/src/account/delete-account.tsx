@@ -1,9 +1,8 @@
-import { Alert, Button, Group, Modal, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
+import { Alert, Button, Modal, PasswordInput, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
-import { useMutation } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
-import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
+import { ApiForm } from '../components/api-form.tsx'
 import { rich } from '../language/rich.ts'
 import { t } from '../language/text.ts'
 import { useLeave } from '../session/sign-out.ts'
@@ -35,53 +34,40 @@ function DeleteForm({ onClose }: { onClose: () => void }) {
   const user = useUser()
   const leave = useLeave()
   const form = useForm({ initialValues: { password: '', confirm: '', code: '' } })
-  const remove = useMutation({
-    mutationFn: ({ password, confirm, code }: typeof form.values) =>
-      api.delete('/api/users/me', {
-        ...(password && { password }),
-        ...(confirm && { confirm }),
-        ...(code && { code: code.trim() }),
-      }),
-    onSuccess: leave,
-    onError: (problem) => setFieldErrors(form, problem),
-  })
-
   return (
-    <form onSubmit={form.onSubmit((values) => remove.mutate(values))}>
-      <Stack>
-        <Alert color="red">{t('All your data is deleted immediately. You can’t undo this.')}</Alert>
-        <Text>{rich('Confirm for {0}:', <b>{user.email}</b>)}</Text>
-        {user.has_password ? (
-          <PasswordInput
-            label={t('Your password')}
-            autoComplete="current-password"
-            data-autofocus
-            {...form.getInputProps('password')}
-          />
-        ) : (
-          <TextInput
-            label={t('Type DELETE')}
-            autoComplete="off"
-            data-autofocus
-            {...form.getInputProps('confirm')}
-          />
-        )}
-        {user.totp_enabled && <CodeInput {...form.getInputProps('code')} />}
-        <FormProblem problem={remove.error} fields={Object.keys(form.values)} />
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            {t('Cancel')}
-          </Button>
-          <Button
-            type="submit"
-            color="red"
-            loading={remove.isPending}
-            disabled={!form.values.password && form.values.confirm !== 'DELETE'}
-          >
-            {t('Delete account')}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <ApiForm
+      form={form}
+      action={t('Delete account')}
+      color="red"
+      disabled={!form.values.password && form.values.confirm !== 'DELETE'}
+      onCancel={onClose}
+      onSend={async ({ password, confirm, code }) => {
+        await api.delete('/api/users/me', {
+          ...(password && { password }),
+          ...(confirm && { confirm }),
+          ...(code && { code: code.trim() }),
+        })
+        leave()
+      }}
+    >
+      <Alert color="red">{t('All your data is deleted immediately. You can’t undo this.')}</Alert>
+      <Text>{rich('Confirm for {0}:', <b>{user.email}</b>)}</Text>
+      {user.has_password ? (
+        <PasswordInput
+          label={t('Your password')}
+          autoComplete="current-password"
+          data-autofocus
+          {...form.getInputProps('password')}
+        />
+      ) : (
+        <TextInput
+          label={t('Type DELETE')}
+          autoComplete="off"
+          data-autofocus
+          {...form.getInputProps('confirm')}
+        />
+      )}
+      {user.totp_enabled && <CodeInput {...form.getInputProps('code')} />}
+    </ApiForm>
   )
 }

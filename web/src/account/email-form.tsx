@@ -1,9 +1,8 @@
-import { Button, Group, PasswordInput, Stack, TextInput } from '@mantine/core'
+import { PasswordInput, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { useMutation } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import { queries, userQuery } from '../api/queries.ts'
-import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
+import { ApiForm } from '../components/api-form.tsx'
 import { showToast } from '../components/toasts.tsx'
 import { rich } from '../language/rich.ts'
 import { t } from '../language/text.ts'
@@ -19,20 +18,16 @@ export function EmailForm() {
       new_email: (email) => (/^\S+@\S+$/.test(email.trim()) ? null : t('Enter an email address')),
     },
   })
-  const change = useMutation({
-    mutationFn: ({ new_email, password, code }: typeof form.values) =>
-      api.post('/api/users/me/change-email', {
-        new_email,
-        ...(password && { password }),
-        ...(code && { code: code.trim() }),
-      }),
-    onSuccess: ({ message }) => {
-      form.reset()
-      showToast(message)
-      void queries.invalidateQueries({ queryKey: userQuery.queryKey })
-    },
-    onError: (problem) => setFieldErrors(form, problem),
-  })
+  const change = async ({ new_email, password, code }: typeof form.values) => {
+    const { message } = await api.post('/api/users/me/change-email', {
+      new_email,
+      ...(password && { password }),
+      ...(code && { code: code.trim() }),
+    })
+    form.reset()
+    showToast(message)
+    void queries.invalidateQueries({ queryKey: userQuery.queryKey })
+  }
 
   return (
     <Panel
@@ -42,30 +37,22 @@ export function EmailForm() {
         <b>{user.email}</b>,
       )}
     >
-      <form onSubmit={form.onSubmit((values) => change.mutate(values))}>
-        <Stack>
-          <TextInput
-            label={t('New address')}
-            type="email"
-            autoComplete="email"
-            {...form.getInputProps('new_email')}
+      <ApiForm form={form} action={t('Change address')} onSend={change}>
+        <TextInput
+          label={t('New address')}
+          type="email"
+          autoComplete="email"
+          {...form.getInputProps('new_email')}
+        />
+        {user.has_password && (
+          <PasswordInput
+            label={t('Your password')}
+            autoComplete="current-password"
+            {...form.getInputProps('password')}
           />
-          {user.has_password && (
-            <PasswordInput
-              label={t('Your password')}
-              autoComplete="current-password"
-              {...form.getInputProps('password')}
-            />
-          )}
-          {user.totp_enabled && <CodeInput {...form.getInputProps('code')} />}
-          <FormProblem problem={change.error} fields={Object.keys(form.values)} />
-          <Group justify="flex-end">
-            <Button type="submit" loading={change.isPending}>
-              {t('Change address')}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
+        )}
+        {user.totp_enabled && <CodeInput {...form.getInputProps('code')} />}
+      </ApiForm>
     </Panel>
   )
 }

@@ -2,7 +2,7 @@ import { Alert, Button, Group, Paper, Skeleton, Stack, Text } from '@mantine/cor
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { api } from '../api/client.ts'
-import { queries } from '../api/queries.ts'
+import { queries, readQuery } from '../api/queries.ts'
 import type { OAuthLink } from '../api/types.ts'
 import { FormProblem } from '../components/form-problem.tsx'
 import { formatDay } from '../components/format.ts'
@@ -38,10 +38,7 @@ export function LinkOutcome() {
 
 /** Linking redirects to the provider and back here, with `linked` or `error` in the address. */
 export function LinkedSignIns() {
-  const links = useQuery({
-    queryKey: linksKey,
-    queryFn: ({ signal }) => api.get('/api/users/me/oauth', { signal }),
-  })
+  const links = useQuery(readQuery(linksKey, '/api/users/me/oauth'))
   return (
     <Panel title={t('Linked sign-ins')} lead={t('Sign in to this account with Google or GitHub.')}>
       <Stack gap="xs">

@@ -3,7 +3,7 @@ import { IconFingerprint } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../api/client.ts'
-import { queries } from '../api/queries.ts'
+import { queries, readQuery } from '../api/queries.ts'
 import type { Passkey } from '../api/types.ts'
 import { Confirm } from '../components/confirm.tsx'
 import { describeDevice } from '../components/device.ts'
@@ -19,10 +19,7 @@ import { Panel } from './panel.tsx'
 const passkeysKey = ['passkeys']
 
 export function Passkeys() {
-  const passkeys = useQuery({
-    queryKey: passkeysKey,
-    queryFn: ({ signal }) => api.get('/api/auth/passkeys', { signal }),
-  })
+  const passkeys = useQuery(readQuery(passkeysKey, '/api/auth/passkeys'))
   const [toRemove, setToRemove] = useState<Passkey | null>(null)
   const addPasskey = useMutation({
     mutationFn: () => registerPasskey(describeDevice(navigator.userAgent)),

@@ -1,8 +1,9 @@
-import { Button, Group, PasswordInput, Stack, Text } from '@mantine/core'
+import { Button, PasswordInput, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
-import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
+import { ApiForm } from '../components/api-form.tsx'
+import { FormProblem } from '../components/form-problem.tsx'
 import { SandboxMail } from '../components/sandbox-mail.tsx'
 import { showToast } from '../components/toasts.tsx'
 import { t } from '../language/text.ts'
@@ -50,43 +51,31 @@ function ChangePassword() {
       new_password: (password) => (password.length >= 8 ? null : t('Use at least 8 characters')),
     },
   })
-  const change = useMutation({
-    mutationFn: ({ code, ...passwords }: typeof form.values) =>
-      api.post('/api/users/me/change-password', {
-        ...passwords,
-        ...(code && { code: code.trim() }),
-      }),
-    onSuccess: ({ message }) => {
-      form.reset()
-      showToast(message)
-    },
-    onError: (problem) => setFieldErrors(form, problem),
-  })
+  const change = async ({ code, ...passwords }: typeof form.values) => {
+    const { message } = await api.post('/api/users/me/change-password', {
+      ...passwords,
+      ...(code && { code: code.trim() }),
+    })
+    form.reset()
+    showToast(message)
+  }
 
   return (
     <Panel title={t('Password')} lead={t('Changing your password signs out your other devices.')}>
-      <form onSubmit={form.onSubmit((values) => change.mutate(values))}>
-        <Stack>
-          <PasswordInput
-            label={t('Current password')}
-            autoComplete="current-password"
-            {...form.getInputProps('current_password')}
-          />
-          <PasswordInput
-            label={t('New password')}
-            description={t('At least 8 characters')}
-            autoComplete="new-password"
-            {...form.getInputProps('new_password')}
-          />
-          {user.totp_enabled && <CodeInput {...form.getInputProps('code')} />}
-          <FormProblem problem={change.error} fields={Object.keys(form.values)} />
-          <Group justify="flex-end">
-            <Button type="submit" loading={change.isPending}>
-              {t('Change password')}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
+      <ApiForm form={form} action={t('Change password')} onSend={change}>
+        <PasswordInput
+          label={t('Current password')}
+          autoComplete="current-password"
+          {...form.getInputProps('current_password')}
+        />
+        <PasswordInput
+          label={t('New password')}
+          description={t('At least 8 characters')}
+          autoComplete="new-password"
+          {...form.getInputProps('new_password')}
+        />
+        {user.totp_enabled && <CodeInput {...form.getInputProps('code')} />}
+      </ApiForm>
     </Panel>
   )
 }

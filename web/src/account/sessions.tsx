@@ -1,10 +1,10 @@
 import { Badge, Button, Group, Paper, Skeleton, Stack, Text } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
-import { formatProblem } from '../api/problem.ts'
-import { queries } from '../api/queries.ts'
+import { queries, readQuery } from '../api/queries.ts'
 import type { Session } from '../api/types.ts'
 import { describeDevice } from '../components/device.ts'
+import { ProblemText } from '../components/form-problem.tsx'
 import { formatAge, formatTime } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { rich } from '../language/rich.ts'
@@ -15,10 +15,7 @@ import { Panel } from './panel.tsx'
 const sessionsKey = ['sessions']
 
 export function Sessions() {
-  const sessions = useQuery({
-    queryKey: sessionsKey,
-    queryFn: ({ signal }) => api.get('/api/users/me/sessions', { signal }),
-  })
+  const sessions = useQuery(readQuery(sessionsKey, '/api/users/me/sessions'))
   return (
     <Panel title={t('Where you are signed in')} lead={t('An ended session stops within a second.')}>
       <Loaded query={sessions} skeleton={<Skeleton h={160} />}>
@@ -45,11 +42,7 @@ function EndOthers() {
       <Button variant="default" loading={end.isPending} onClick={() => end.mutate()}>
         {t('End all other sessions')}
       </Button>
-      {end.isError && (
-        <Text c="var(--mantine-color-error)" size="sm" role="alert">
-          {formatProblem(end.error)}
-        </Text>
-      )}
+      <ProblemText problem={end.error} />
     </Group>
   )
 }
@@ -80,11 +73,7 @@ function SessionRow({ session }: { session: Session }) {
               session.last_used_at && t(', last used {0}', formatAge(session.last_used_at)),
             )}
           </Text>
-          {end.isError && (
-            <Text c="var(--mantine-color-error)" size="sm" role="alert">
-              {formatProblem(end.error)}
-            </Text>
-          )}
+          <ProblemText problem={end.error} />
         </div>
         <Button
           variant="default"

@@ -5,7 +5,7 @@ import {
   Group,
   Modal,
   PasswordInput,
-  Stack,
+  SimpleGrid,
   Text,
   TextInput,
 } from '@mantine/core'
@@ -17,12 +17,14 @@ import { useState } from 'react'
 import { api } from '../api/client.ts'
 import { queries, userQuery } from '../api/queries.ts'
 import type { StartTotpResponse } from '../api/types.ts'
-import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
+import { ApiForm } from '../components/api-form.tsx'
+import { CopyText } from '../components/copy.tsx'
+import { FormProblem } from '../components/form-problem.tsx'
+import { LOCKED, ShownOnce } from '../components/shown-once.tsx'
 import { showToast } from '../components/toasts.tsx'
 import { t } from '../language/text.ts'
 import { useUser } from '../session/user.ts'
 import { Panel } from './panel.tsx'
-import { RecoveryCodes } from './recovery-codes.tsx'
 import { TwoFactorSetup } from './two-factor-setup.tsx'
 
 export function TwoFactor() {
@@ -81,14 +83,7 @@ export function TwoFactor() {
           />
         )}
       </Modal>
-      <Modal
-        opened={codes !== null}
-        onClose={() => undefined}
-        title={t('Your recovery codes')}
-        closeOnClickOutside={false}
-        closeOnEscape={false}
-        withCloseButton={false}
-      >
+      <Modal {...LOCKED} opened={codes !== null} title={t('Your recovery codes')}>
         {codes && <RecoveryCodes codes={codes} onDone={() => setCodes(null)} />}
       </Modal>
       <Modal opened={turningOff} onClose={off.close} title={t('Turn off two-factor?')}>
@@ -110,37 +105,61 @@ function TurnOff({ withPassword, onDone }: { withPassword: boolean; onDone: () =
     initialValues: { code: '', password: '' },
     validate: { code: (code) => (code.trim() ? null : t('Enter a code')) },
   })
-  const turnOff = useMutation({
-    mutationFn: ({ code, password }: typeof form.values) =>
-      api.delete('/api/users/me/totp', { code: code.trim(), ...(password && { password }) }),
-    onSuccess: onDone,
-    onError: (problem) => setFieldErrors(form, problem),
-  })
   return (
-    <form onSubmit={form.onSubmit((values) => turnOff.mutate(values))}>
-      <Stack>
-        <Text>{t('You will sign in with your password alone.')}</Text>
-        <TextInput
-          label={t('Code')}
-          description={t('From your authenticator app, or a recovery code')}
-          autoComplete="one-time-code"
-          data-autofocus
-          {...form.getInputProps('code')}
+    <ApiForm
+      form={form}
+      action={t('Turn off')}
+      color="red"
+      onSend={async ({ code, password }) => {
+        const body = { code: code.trim(), ...(password && { password }) }
+        await api.delete('/api/users/me/totp', body)
+        onDone()
+      }}
+    >
+      <Text>{t('You will sign in with your password alone.')}</Text>
+      <TextInput
+        label={t('Code')}
+        description={t('From your authenticator app, or a recovery code')}
+        autoComplete="one-time-code"
+        data-autofocus
+        {...form.getInputProps('code')}
+      />
+      {withPassword && (
+        <PasswordInput
+          label={t('Your password')}
+          autoComplete="current-password"
+          {...form.getInputProps('password')}
         />
-        {withPassword && (
-          <PasswordInput
-            label={t('Your password')}
-            autoComplete="current-password"
-            {...form.getInputProps('password')}
-          />
+      )}
+    </ApiForm>
+  )
+}
+
+function RecoveryCodes({ codes, onDone }: { codes: string[]; onDone: () => void }) {
+  return (
+    <ShownOnce confirmation={t('I’ve saved these codes')} onDone={onDone}>
+      <Text>
+        {t(
+          'Two-factor authentication is on. Use each code once to sign in without your phone. You won’t see these codes again.',
         )}
-        <FormProblem problem={turnOff.error} fields={Object.keys(form.values)} />
-        <Group justify="flex-end">
-          <Button type="submit" color="red" loading={turnOff.isPending}>
-            {t('Turn off')}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+      </Text>
+      <SimpleGrid
+        cols={2}
+        component="ul"
+        p="md"
+        m={0}
+        bg="var(--latch-wash)"
+        style={{ borderRadius: 12, listStyle: 'none' }}
+      >
+        {codes.map((code) => (
+          <li key={code} className="mono">
+            {code}
+          </li>
+        ))}
+      </SimpleGrid>
+      <Group>
+        <CopyText value={codes.join('\n')}>{t('Copy all')}</CopyText>
+      </Group>
+    </ShownOnce>
   )
 }

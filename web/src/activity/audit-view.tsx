@@ -1,15 +1,16 @@
-import { Group, NativeSelect, Skeleton, Table, Text } from '@mantine/core'
+import { Group, Skeleton, Text } from '@mantine/core'
 import { IconListSearch } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { describeEvent, EVENT_LABELS, readAddresses, readReason } from '../account/audit-words.ts'
-import { api } from '../api/client.ts'
+import { readQuery } from '../api/queries.ts'
 import type { AdminAuditEntry } from '../api/types.ts'
+import { type Column, DataTable } from '../components/data-table.tsx'
+import { NativeFilter } from '../components/filters.tsx'
 import { formatTime } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Pages, usePage } from '../components/pages.tsx'
-import { ScrollX } from '../components/scroll-x.tsx'
 import { t } from '../language/text.ts'
 import { CustomerFilter } from './customer-filter.tsx'
 import { Person, Subject } from './subject.tsx'
@@ -20,33 +21,22 @@ const route = getRouteApi('/app/run/run/activity')
 export function AuditView() {
   const page = usePage()
   const { user, action } = route.useSearch()
-  const navigate = route.useNavigate()
   const query = { page, limit: 20, user_id: user, action }
   const audit = useQuery({
-    queryKey: ['admin', 'audit', query],
-    queryFn: ({ signal }) => api.get('/api/admin/audit', { query, signal }),
+    ...readQuery(['admin', 'audit', query], '/api/admin/audit', { query }),
     placeholderData: (previous) => previous,
   })
-  const show = (more: { user?: string | undefined; action?: string | undefined }) =>
-    void navigate({
-      search: (search) => ({ ...search, page: undefined, ...more }),
-      replace: true,
-      resetScroll: false,
-    })
 
   return (
     <section aria-label={t('Entries')}>
       <Group grow preventGrowOverflow={false} mb="md">
-        <NativeSelect
+        <NativeFilter
+          name="action"
           label={t('Event')}
-          value={action ?? ''}
-          onChange={({ currentTarget }) => show({ action: currentTarget.value || undefined })}
-          data={[
-            { value: '', label: t('All events') },
-            ...Object.entries(EVENT_LABELS).map(([value, label]) => ({ value, label })),
-          ]}
+          all={t('All events')}
+          data={Object.entries(EVENT_LABELS).map(([value, label]) => ({ value, label }))}
         />
-        <CustomerFilter value={user} onChange={(id) => show({ user: id })} />
+        <CustomerFilter value={user} />
       </Group>
       <Loaded query={audit} skeleton={<Skeleton h={240} />}>
         {(data) =>
@@ -56,23 +46,14 @@ export function AuditView() {
             </Notice>
           ) : (
             <>
-              <ScrollX label={t('Audit log')}>
-                <Table verticalSpacing="xs">
-                  <Table.Thead>
-                    <Table.Tr>
-                      <Table.Th>{t('When')}</Table.Th>
-                      <Table.Th>{t('What')}</Table.Th>
-                      <Table.Th visibleFrom="md">{t('By')}</Table.Th>
-                      <Table.Th visibleFrom="md">{t('About')}</Table.Th>
-                    </Table.Tr>
-                  </Table.Thead>
-                  <Table.Tbody>
-                    {data.entries.map((entry) => (
-                      <Row key={entry.id} entry={entry} />
-                    ))}
-                  </Table.Tbody>
-                </Table>
-              </ScrollX>
+              <DataTable
+                label={t('Audit log')}
+                verticalSpacing="xs"
+                highlightOnHover={false}
+                rows={data.entries}
+                getKey={({ id }) => id}
+                columns={COLUMNS}
+              />
               <Pages paged={data} what={t('entry')} several={t('entries')} />
             </>
           )
@@ -82,25 +63,28 @@ export function AuditView() {
   )
 }
 
-function Row({ entry }: { entry: AdminAuditEntry }) {
+const COLUMNS: Column<AdminAuditEntry>[] = [
+  { head: t('When'), breaks: 'nowhere', cell: ({ at }) => formatTime(at) },
+  { head: t('What'), cell: (entry) => <Event entry={entry} /> },
+  { head: t('By'), visibleFrom: 'md', cell: (entry) => <Actor entry={entry} /> },
+  { head: t('About'), visibleFrom: 'md', cell: (entry) => <Subject entry={entry} /> },
+]
+
+function Event({ entry }: { entry: AdminAuditEntry }) {
   const details = [readReason(entry), entry.data?.email, ...readAddresses(entry)]
-  const person = <Person id={entry.actor_id} email={entry.actor_email} name={entry.actor_name} />
   return (
-    <Table.Tr>
-      <Table.Td style={{ whiteSpace: 'nowrap' }}>{formatTime(entry.at)}</Table.Td>
-      <Table.Td>
-        {describeEvent(entry)}
-        <Text c="dimmed" size="sm" style={{ overflowWrap: 'anywhere' }}>
-          {details.filter((one) => typeof one === 'string').join(', ')}
-        </Text>
-        <Text size="sm" component="div" hiddenFrom="md">
-          {entry.actor_id === null ? <Subject entry={entry} /> : person}
-        </Text>
-      </Table.Td>
-      <Table.Td visibleFrom="md">{person}</Table.Td>
-      <Table.Td visibleFrom="md">
-        <Subject entry={entry} />
-      </Table.Td>
-    </Table.Tr>
+    <>
+      {describeEvent(entry)}
+      <Text c="dimmed" size="sm" style={{ overflowWrap: 'anywhere' }}>
+        {details.filter((one) => typeof one === 'string').join(', ')}
+      </Text>
+      <Text size="sm" component="div" hiddenFrom="md">
+        {entry.actor_id === null ? <Subject entry={entry} /> : <Actor entry={entry} />}
+      </Text>
+    </>
   )
+}
+
+function Actor({ entry: { actor_id, actor_email, actor_name } }: { entry: AdminAuditEntry }) {
+  return <Person id={actor_id} email={actor_email} name={actor_name} />
 }

@@ -1,21 +1,15 @@
-import { Select } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { AdminUser } from '../api/types.ts'
+import { SelectFilter } from '../components/filters.tsx'
 import { customersQuery } from '../customers/customers-query.ts'
 import { t } from '../language/text.ts'
 
 const PAUSE_MS = 250
 
-type CustomerFilterProps = {
-  /** The id of the chosen customer. */
-  value: string | undefined
-  onChange: (id: string | undefined) => void
-}
-
-/** Chooses a customer by any part of their name or address. */
-export function CustomerFilter({ value, onChange }: CustomerFilterProps) {
+/** Chooses a customer by any part of their name or address. `value` is the id of the chosen one. */
+export function CustomerFilter({ value }: { value: string | undefined }) {
   const [typed, setTyped] = useState('')
   const [q] = useDebouncedValue(typed.trim(), PAUSE_MS)
   const chosen = useQuery({ ...customersQuery({ q: value }), enabled: value !== undefined })
@@ -27,13 +21,11 @@ export function CustomerFilter({ value, onChange }: CustomerFilterProps) {
     ]),
   )
   return (
-    <Select
+    <SelectFilter
+      name="user"
       label={t('Customer')}
       placeholder={t('Any customer')}
       searchable
-      clearable
-      value={value ?? null}
-      onChange={(id) => onChange(id ?? undefined)}
       onSearchChange={setTyped}
       // The service has searched.
       filter={({ options }) => options}

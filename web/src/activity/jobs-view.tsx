@@ -1,16 +1,16 @@
-import { Badge, Button, Group, Paper, Skeleton, Stack, Table, Text } from '@mantine/core'
+import { Badge, Button, Group, Paper, Skeleton, Stack, Text } from '@mantine/core'
 import { IconCircleCheck } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../api/client.ts'
-import { queries } from '../api/queries.ts'
+import { queries, readQuery } from '../api/queries.ts'
 import type { Job } from '../api/types.ts'
 import { Confirm } from '../components/confirm.tsx'
+import { type Column, DataTable } from '../components/data-table.tsx'
 import { FormProblem } from '../components/form-problem.tsx'
 import { formatTime, plural } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
-import { ScrollX } from '../components/scroll-x.tsx'
 import { t } from '../language/text.ts'
 import money from '../money/money.module.css'
 
@@ -21,8 +21,7 @@ type JobsViewProps = { about: 'emails' | 'others' }
 /** Jobs that failed after all attempts, and those that are due next. */
 export function JobsView({ about }: JobsViewProps) {
   const jobs = useQuery({
-    queryKey: [...jobsKey, about],
-    queryFn: ({ signal }) => api.get('/api/admin/jobs', { query: { about }, signal }),
+    ...readQuery([...jobsKey, about], '/api/admin/jobs', { query: { about } }),
     refetchInterval: 10_000,
   })
   const what = about === 'emails' ? 'emails' : 'jobs'
@@ -58,7 +57,12 @@ export function JobsView({ about }: JobsViewProps) {
                 {t('No {0} wait.', what)}
               </Text>
             ) : (
-              <WaitingJobs jobs={waiting} />
+              <DataTable
+                label={t('Waiting jobs')}
+                rows={waiting}
+                getKey={({ id }) => id}
+                columns={COLUMNS}
+              />
             )}
           </section>
         </>
@@ -150,48 +154,34 @@ function RetryButton({ job }: { job: Job }) {
   )
 }
 
-function WaitingJobs({ jobs }: { jobs: readonly Job[] }) {
-  return (
-    <ScrollX label={t('Waiting jobs')}>
-      <Table highlightOnHover>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{t('Job')}</Table.Th>
-            <Table.Th>{t('Due')}</Table.Th>
-            <Table.Th visibleFrom="sm">{t('Last error')}</Table.Th>
-            <Table.Th>
-              <span className="visually-hidden">{t('Retry')}</span>
-            </Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {jobs.map((job) => (
-            <Table.Tr key={job.id}>
-              <Table.Td>
-                <JobName job={job} />
-              </Table.Td>
-              <Table.Td>
-                {job.is_running ? (
-                  <Badge color="pine">{t('Running')}</Badge>
-                ) : (
-                  formatTime(job.run_at)
-                )}
-              </Table.Td>
-              <Table.Td visibleFrom="sm" style={{ overflowWrap: 'anywhere' }}>
-                {job.attempts > 0 && job.last_error
-                  ? `${plural(job.attempts, 'attempt')}: ${job.last_error}`
-                  : '–'}
-              </Table.Td>
-              <Table.Td ta="right">
-                {job.attempts > 0 && job.last_error && !job.is_running && <RetryButton job={job} />}
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </ScrollX>
-  )
-}
+const COLUMNS: Column<Job>[] = [
+  { head: t('Job'), cell: (job) => <JobName job={job} /> },
+  {
+    head: t('Due'),
+    cell: ({ is_running, run_at }) =>
+      is_running ? <Badge color="pine">{t('Running')}</Badge> : formatTime(run_at),
+  },
+  {
+    head: t('Last error'),
+    visibleFrom: 'sm',
+    breaks: 'anywhere',
+    cell: ({ attempts, last_error }) =>
+      attempts > 0 && last_error ? `${plural(attempts, 'attempt')}: ${last_error}` : '–',
+  },
+  {
+    head: t('Retry'),
+    hasButtons: true,
+    ta: 'right',
+    cell: (job) =>
+      job.attempts > 0 &&
+      job.last_error &&
+      !job.is_running && (
+        <div>
+          <RetryButton job={job} />
+        </div>
+      ),
+  },
+]
 
 function JobName({ job: { kind, email } }: { job: Job }) {
   if (email === null)

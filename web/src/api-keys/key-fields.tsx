@@ -1,7 +1,6 @@
 import {
   Button,
   Collapse,
-  Group,
   MultiSelect,
   NumberInput,
   Select,
@@ -154,26 +153,5 @@ function Limits({ form }: Pick<KeyFieldsProps, 'form'>) {
         {...form.getInputProps('addresses')}
       />
     </Stack>
-  )
-}
-
-export function KeyButtons({
-  action,
-  isPending,
-  onClose,
-}: {
-  action: string
-  isPending: boolean
-  onClose: () => void
-}) {
-  return (
-    <Group justify="flex-end">
-      <Button variant="default" onClick={onClose}>
-        {t('Cancel')}
-      </Button>
-      <Button type="submit" loading={isPending}>
-        {action}
-      </Button>
-    </Group>
   )
 }

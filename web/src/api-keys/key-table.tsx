@@ -1,14 +1,14 @@
-import { ActionIcon, Badge, Table, Text, VisuallyHidden } from '@mantine/core'
+import { ActionIcon, Badge, Text } from '@mantine/core'
 import { IconDots, IconPencil, IconRotate, IconTrash } from '@tabler/icons-react'
 import { useState } from 'react'
 import { api } from '../api/client.ts'
 import { keysQuery, queries } from '../api/queries.ts'
 import type { ApiKey } from '../api/types.ts'
 import { Confirm } from '../components/confirm.tsx'
+import { type Column, DataTable } from '../components/data-table.tsx'
 import { formatAge, formatDay, formatTime } from '../components/format.ts'
 import { Menu } from '../components/menu.tsx'
 import { useReturnFocus } from '../components/return-focus.ts'
-import { ScrollX } from '../components/scroll-x.tsx'
 import { rich } from '../language/rich.ts'
 import { t } from '../language/text.ts'
 import { EditKey } from './edit-key.tsx'
@@ -26,82 +26,54 @@ export function KeyTable({ keys }: { keys: ApiKey[] }) {
   }
   return (
     <>
-      <ScrollX label={t('Keys')}>
-        <Table verticalSpacing="sm" miw={{ base: 0, sm: 560 }}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>{t('Name')}</Table.Th>
-              <Table.Th>{t('Key')}</Table.Th>
-              <Table.Th visibleFrom="sm">{t('Last used')}</Table.Th>
-              <Table.Th visibleFrom="sm">{t('Expires')}</Table.Th>
-              <Table.Th w={60}>
-                <VisuallyHidden>{t('Actions')}</VisuallyHidden>
-              </Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {keys.map((key) => (
-              <Table.Tr key={key.id}>
-                <Table.Td>
-                  <Text fw={550} style={{ overflowWrap: 'anywhere' }}>
-                    {key.name}
-                  </Text>
-                  <KeyState apiKey={key} />
-                  <KeyLimits apiKey={key} />
-                  <Text c="dimmed" size="sm" hiddenFrom="sm">
-                    {key.last_used_at
-                      ? t('Used {0}', formatAge(key.last_used_at))
-                      : t('Never used')}
-                    {key.expires_at && t(', expires {0}', formatDay(key.expires_at))}
-                  </Text>
-                </Table.Td>
-                <Table.Td className="mono">{key.key_prefix}…</Table.Td>
-                <Table.Td
-                  visibleFrom="sm"
-                  title={key.last_used_at ? formatTime(key.last_used_at) : undefined}
-                >
-                  {key.last_used_at ? formatAge(key.last_used_at) : t('Never')}
-                </Table.Td>
-                <Table.Td visibleFrom="sm">
-                  {key.expires_at ? formatDay(key.expires_at) : t('Never')}
-                </Table.Td>
-                <Table.Td>
-                  <Menu
-                    label={t('Actions for {0}', key.name)}
-                    button={(target) => (
-                      <ActionIcon
-                        {...target}
-                        aria-label={t('Actions for {0}', key.name)}
-                        onClick={(event) => focus.remember(event.currentTarget)}
-                      >
-                        <IconDots size={20} aria-hidden />
-                      </ActionIcon>
-                    )}
-                    groups={[
-                      [
-                        { label: t('Edit'), icon: IconPencil, onSelect: () => setToEdit(key) },
-                        {
-                          label: t('Rotate'),
-                          icon: IconRotate,
-                          disabled: !key.is_active,
-                          onSelect: () => setToRotate(key),
-                        },
-                        {
-                          label: t('Revoke'),
-                          icon: IconTrash,
-                          disabled: !key.is_active,
-                          isDangerous: true,
-                          onSelect: () => setToRevoke(key),
-                        },
-                      ],
-                    ]}
-                  />
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </ScrollX>
+      <DataTable
+        label={t('Keys')}
+        verticalSpacing="sm"
+        miw={{ base: 0, sm: 560 }}
+        highlightOnHover={false}
+        rows={keys}
+        getKey={({ id }) => id}
+        columns={[
+          ...COLUMNS,
+          {
+            head: t('Actions'),
+            hasButtons: true,
+            w: 60,
+            cell: (key) => (
+              <Menu
+                label={t('Actions for {0}', key.name)}
+                button={(target) => (
+                  <ActionIcon
+                    {...target}
+                    aria-label={t('Actions for {0}', key.name)}
+                    onClick={(event) => focus.remember(event.currentTarget)}
+                  >
+                    <IconDots size={20} aria-hidden />
+                  </ActionIcon>
+                )}
+                groups={[
+                  [
+                    { label: t('Edit'), icon: IconPencil, onSelect: () => setToEdit(key) },
+                    {
+                      label: t('Rotate'),
+                      icon: IconRotate,
+                      disabled: !key.is_active,
+                      onSelect: () => setToRotate(key),
+                    },
+                    {
+                      label: t('Revoke'),
+                      icon: IconTrash,
+                      disabled: !key.is_active,
+                      isDangerous: true,
+                      onSelect: () => setToRevoke(key),
+                    },
+                  ],
+                ]}
+              />
+            ),
+          },
+        ]}
+      />
       {toRotate && <RotateKey apiKey={toRotate} onClose={() => close(setToRotate)} />}
       {toEdit && (
         <EditKey
@@ -129,6 +101,37 @@ export function KeyTable({ keys }: { keys: ApiKey[] }) {
     </>
   )
 }
+
+const COLUMNS: Column<ApiKey>[] = [
+  {
+    head: t('Name'),
+    cell: (key) => (
+      <>
+        <Text fw={550} style={{ overflowWrap: 'anywhere' }}>
+          {key.name}
+        </Text>
+        <KeyState apiKey={key} />
+        <KeyLimits apiKey={key} />
+        <Text c="dimmed" size="sm" hiddenFrom="sm">
+          {key.last_used_at ? t('Used {0}', formatAge(key.last_used_at)) : t('Never used')}
+          {key.expires_at && t(', expires {0}', formatDay(key.expires_at))}
+        </Text>
+      </>
+    ),
+  },
+  { head: t('Key'), cell: ({ key_prefix }) => <span className="mono">{key_prefix}…</span> },
+  {
+    head: t('Last used'),
+    visibleFrom: 'sm',
+    title: ({ last_used_at }) => (last_used_at ? formatTime(last_used_at) : undefined),
+    cell: ({ last_used_at }) => (last_used_at ? formatAge(last_used_at) : t('Never')),
+  },
+  {
+    head: t('Expires'),
+    visibleFrom: 'sm',
+    cell: ({ expires_at }) => (expires_at ? formatDay(expires_at) : t('Never')),
+  },
+]
 
 const STATES = {
   revoked: { name: t('Revoked'), color: 'gray' },

@@ -1,13 +1,13 @@
-import { Modal, Stack } from '@mantine/core'
+import { Modal } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../api/client.ts'
 import { keysQuery, queries } from '../api/queries.ts'
 import type { ApiKeyCreated } from '../api/types.ts'
-import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
+import { ApiForm } from '../components/api-form.tsx'
+import { LOCKED } from '../components/shown-once.tsx'
 import { t } from '../language/text.ts'
-import { KeyButtons, KeyFields } from './key-fields.tsx'
+import { KeyFields } from './key-fields.tsx'
 import { buildKeySettings, NEW_KEY } from './key-settings.ts'
 import { ShownKey } from './shown-key.tsx'
 
@@ -28,29 +28,17 @@ export function NewKey({ opened, onClose, onCreated }: NewKeyProps) {
     initialValues: NEW_KEY,
     validate: { name: (name) => (name.trim() ? null : t('Enter a name')) },
   })
-  const createKey = useMutation({
-    mutationFn: (values: typeof form.values) =>
-      api.post('/api/api-keys', buildKeySettings(values, Date.now())),
-    onSuccess: (key) => {
-      setCreatedKey(key)
-      onCreated?.(key.key)
-      form.reset()
-      void queries.invalidateQueries({ queryKey: keysQuery.queryKey })
-    },
-    onError: (problem) => setFieldErrors(form, problem),
-  })
+  const create = async (values: typeof form.values) => {
+    const key = await api.post('/api/api-keys', buildKeySettings(values, Date.now()))
+    setCreatedKey(key)
+    onCreated?.(key.key)
+    form.reset()
+    void queries.invalidateQueries({ queryKey: keysQuery.queryKey })
+  }
 
   if (createdKey) {
     return (
-      <Modal
-        opened={opened}
-        onClose={() => undefined}
-        title={t('New API key “{0}”', createdKey.name)}
-        closeOnClickOutside={false}
-        closeOnEscape={false}
-        withCloseButton={false}
-        size="lg"
-      >
+      <Modal {...LOCKED} opened={opened} title={t('New API key “{0}”', createdKey.name)} size="lg">
         <ShownKey
           made={createdKey}
           onDone={() => {
@@ -63,13 +51,9 @@ export function NewKey({ opened, onClose, onCreated }: NewKeyProps) {
   }
   return (
     <Modal opened={opened} onClose={onClose} title={t('Create API key')}>
-      <form onSubmit={form.onSubmit((values) => createKey.mutate(values))}>
-        <Stack>
-          <KeyFields form={form} end={null} isOpen={false} />
-          <FormProblem problem={createKey.error} fields={Object.keys(form.values)} />
-          <KeyButtons action={t('Create key')} isPending={createKey.isPending} onClose={onClose} />
-        </Stack>
-      </form>
+      <ApiForm form={form} action={t('Create key')} onSend={create} onCancel={onClose}>
+        <KeyFields form={form} end={null} isOpen={false} />
+      </ApiForm>
     </Modal>
   )
 }

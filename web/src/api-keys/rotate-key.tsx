@@ -5,6 +5,7 @@ import { api } from '../api/client.ts'
 import { keysQuery, queries } from '../api/queries.ts'
 import type { ApiKey } from '../api/types.ts'
 import { FormProblem } from '../components/form-problem.tsx'
+import { LOCKED } from '../components/shown-once.tsx'
 import { t } from '../language/text.ts'
 import { ShownKey } from './shown-key.tsx'
 
@@ -33,15 +34,7 @@ export function RotateKey({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => 
 
   if (rotate.data) {
     return (
-      <Modal
-        opened
-        onClose={() => undefined}
-        title={t('New secret for “{0}”', apiKey.name)}
-        closeOnClickOutside={false}
-        closeOnEscape={false}
-        withCloseButton={false}
-        size="lg"
-      >
+      <Modal {...LOCKED} opened title={t('New secret for “{0}”', apiKey.name)} size="lg">
         <ShownKey made={rotate.data} onDone={onClose} />
       </Modal>
     )

@@ -27,7 +27,7 @@ export type Options<M extends Method, A extends Address<M>> = Parameters<M, A> &
 type AnyOptions = AnyParameters & Settings & { body?: unknown }
 
 /** Optional when no option is required. */
-type OptionsLast<M extends Method, A extends Address<M>> =
+export type OptionsLast<M extends Method, A extends Address<M>> =
   Record<never, never> extends Options<M, A> ? [options?: Options<M, A>] : [options: Options<M, A>]
 type BodyFirst<M extends Method, A extends Address<M>> =
   Record<never, never> extends Options<M, A>
@@ -111,7 +111,8 @@ async function readProblem(response: Response): Promise<ApiProblem> {
   return parseProblem(response.status, await readBody(response), response.headers)
 }
 
-async function call<M extends Method, A extends Address<M>>(
+/** Calls an address and returns the parsed reply. */
+export async function call<M extends Method, A extends Address<M>>(
   method: M,
   address: A,
   options?: AnyOptions,

@@ -1,5 +1,6 @@
-import { QueryClient, queryOptions } from '@tanstack/react-query'
-import { api } from './client.ts'
+import { QueryClient, type QueryKey, queryOptions } from '@tanstack/react-query'
+import { call, type OptionsLast } from './client.ts'
+import type { Address, Reply } from './operation.ts'
 import { ApiProblem } from './problem.ts'
 
 const WAIT_MAX_S = 20
@@ -31,37 +32,37 @@ export const queries = new QueryClient({
   },
 })
 
+/** A query of one address. */
+export function readQuery<A extends Address<'GET'>>(
+  queryKey: QueryKey,
+  address: A,
+  ...[options]: OptionsLast<'GET', A>
+) {
+  return queryOptions({
+    queryKey,
+    queryFn: ({ signal }): Promise<Reply<'GET', A>> => call('GET', address, { ...options, signal }),
+  })
+}
+
 export const userQuery = queryOptions({
-  queryKey: ['user'],
-  queryFn: ({ signal }) => api.get('/api/auth/me', { signal }),
+  ...readQuery(['user'], '/api/auth/me'),
   // The user may return from another tab, where they have just verified their address.
   refetchOnWindowFocus: ({ state }) => (state.data?.is_verified === false ? 'always' : true),
 })
 
-export const subscriptionQuery = queryOptions({
-  queryKey: ['subscription'],
-  queryFn: ({ signal }) => api.get('/api/billing/subscription', { signal }),
-})
+export const subscriptionQuery = readQuery(['subscription'], '/api/billing/subscription')
 
-export const invoicesQuery = queryOptions({
-  queryKey: ['invoices'],
-  queryFn: ({ signal }) => api.get('/api/billing/invoices', { signal }),
-})
+export const invoicesQuery = readQuery(['invoices'], '/api/billing/invoices')
 
-export const plansQuery = queryOptions({
-  queryKey: ['plans'],
-  queryFn: ({ signal }) => api.get('/api/billing/plans', { signal, anonymous: true }),
+export const plansQuery = {
+  ...readQuery(['plans'], '/api/billing/plans', { anonymous: true }),
   staleTime: 5 * 60_000,
-})
+}
 
-export const keysQuery = queryOptions({
-  queryKey: ['api-keys'],
-  queryFn: ({ signal }) => api.get('/api/api-keys', { signal }),
-})
+export const keysQuery = readQuery(['api-keys'], '/api/api-keys')
 
 /** Vendors and models in display order. */
-export const modelsQuery = queryOptions({
-  queryKey: ['models'],
-  queryFn: ({ signal }) => api.get('/api/ai/models', { signal }),
+export const modelsQuery = {
+  ...readQuery(['models'], '/api/ai/models'),
   staleTime: 10 * 60_000,
-})
+}

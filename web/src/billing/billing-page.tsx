@@ -1,9 +1,22 @@
-import { Alert, Badge, Box, Button, Card, Group, Skeleton, Stack, Text, Title } from '@mantine/core'
+import {
+  Alert,
+  Badge,
+  Box,
+  Button,
+  Card,
+  Group,
+  Skeleton,
+  Stack,
+  Switch,
+  Text,
+  Title,
+} from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useMutation, useQuery } from '@tanstack/react-query'
+import { api } from '../api/client.ts'
 import { subscriptionQuery } from '../api/queries.ts'
 import type { Subscription } from '../api/types.ts'
-import { FormProblem } from '../components/form-problem.tsx'
+import { FormProblem, ProblemText } from '../components/form-problem.tsx'
 import { formatMoney } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
@@ -11,8 +24,7 @@ import { t, translate } from '../language/text.ts'
 import { AllowanceCard } from '../usage/allowance-card.tsx'
 import { ChangePlan } from './change-plan.tsx'
 import { Invoices } from './invoices.tsx'
-import { Offers } from './offers.tsx'
-import { PlanActions, ProcessorButton } from './plan-actions.tsx'
+import { PlanActions, ProcessorButton, storeSubscription } from './plan-actions.tsx'
 import { planName } from './plans.ts'
 import { openCheckout, openPayment } from './processor.ts'
 import { describeAccount, describePendingCheckout, readBillingState, readPlan } from './state.ts'
@@ -127,5 +139,26 @@ function DealOffer({ deal, name, running }: DealOfferProps) {
       {checkout.isError && <FormProblem problem={checkout.error} />}
       {opened && <ChangePlan priceId={deal.price_id} name={name} onClose={close} />}
     </Alert>
+  )
+}
+
+/** Opt-in for marketing emails. Emails about the plan and payments are always sent. */
+function Offers({ subscription }: { subscription: Subscription }) {
+  const save = useMutation({
+    mutationFn: (byMail: boolean) => api.patch('/api/billing/offers', { by_mail: byMail }),
+    onSuccess: storeSubscription,
+  })
+  return (
+    <Card component="section" aria-label={t('Email offers')}>
+      <Switch
+        label={t('Email offers')}
+        description={t(
+          'Occasional offers, for example when a plan ends. We’ll always email you about your plan and payments.',
+        )}
+        checked={save.isPending ? save.variables : subscription.offers_by_mail}
+        onChange={(event) => save.mutate(event.currentTarget.checked)}
+      />
+      <ProblemText problem={save.error} mt="xs" />
+    </Card>
   )
 }

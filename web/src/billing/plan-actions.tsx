@@ -1,13 +1,13 @@
-import { Button, Group, Text } from '@mantine/core'
+import { Button, Group } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconExternalLink } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { api } from '../api/client.ts'
-import { formatProblem } from '../api/problem.ts'
 import { queries, subscriptionQuery, userQuery } from '../api/queries.ts'
 import type { Subscription } from '../api/types.ts'
 import { Confirm } from '../components/confirm.tsx'
+import { ProblemText } from '../components/form-problem.tsx'
 import { LinkButton } from '../components/links.tsx'
 import { t } from '../language/text.ts'
 import { openPayment, openPortal } from './processor.ts'
@@ -24,6 +24,38 @@ export function PlanActions({ actions }: { actions: readonly BillingAction[] }) 
   )
 }
 
+/** Actions at the processor. */
+const LEAVING = {
+  pay: { label: t('Pay now'), open: () => openPayment() },
+  confirm: { label: t('Confirm payment'), open: () => openPayment() },
+  card: { label: t('Change card'), open: () => openPortal('card') },
+  cancel: { label: t('Cancel plan'), open: () => openPortal('cancel') },
+}
+
+/** Actions of the service, after a question. */
+const CONFIRMED = {
+  keep: {
+    label: t('Keep plan'),
+    title: t('Keep your plan?'),
+    text: t('Your plan continues and renews as before.'),
+    address: '/api/billing/resume',
+  },
+  resume: {
+    label: t('Resume'),
+    title: t('Resume your plan?'),
+    text: t('A new period starts today. We charge your card now.'),
+    address: '/api/billing/resume',
+  },
+  pause: {
+    label: t('Pause'),
+    title: t('Pause your plan?'),
+    text: t(
+      'Your plan continues until the end of the paid period, then pauses. We bill nothing until you resume it. You can cancel the pause before it starts. Your data is kept.',
+    ),
+    address: '/api/billing/pause',
+  },
+} as const
+
 function PlanAction({ action, isFirst }: { action: BillingAction; isFirst: boolean }) {
   const variant = isFirst ? 'filled' : 'default'
   switch (action) {
@@ -39,64 +71,15 @@ function PlanAction({ action, isFirst }: { action: BillingAction; isFirst: boole
           {t('Change plan')}
         </LinkButton>
       )
-    case 'pay':
-      return (
-        <ProcessorButton variant={variant} open={() => openPayment()}>
-          {t('Pay now')}
-        </ProcessorButton>
-      )
-    case 'confirm':
-      return (
-        <ProcessorButton variant={variant} open={() => openPayment()}>
-          {t('Confirm payment')}
-        </ProcessorButton>
-      )
-    case 'card':
-      return (
-        <ProcessorButton variant={variant} open={() => openPortal('card')}>
-          {t('Change card')}
-        </ProcessorButton>
-      )
-    case 'cancel':
-      return (
-        <ProcessorButton variant={variant} open={() => openPortal('cancel')}>
-          {t('Cancel plan')}
-        </ProcessorButton>
-      )
     case 'keep':
-      return (
-        <ConfirmButton
-          button={t('Keep plan')}
-          title={t('Keep your plan?')}
-          run={() => api.post('/api/billing/resume')}
-          variant={variant}
-        >
-          {t('Your plan continues and renews as before.')}
-        </ConfirmButton>
-      )
     case 'resume':
-      return (
-        <ConfirmButton
-          button={t('Resume')}
-          title={t('Resume your plan?')}
-          run={() => api.post('/api/billing/resume')}
-          variant={variant}
-        >
-          {t('A new period starts today. We charge your card now.')}
-        </ConfirmButton>
-      )
     case 'pause':
+      return <ConfirmButton {...CONFIRMED[action]} variant={variant} />
+    default:
       return (
-        <ConfirmButton
-          button={t('Pause')}
-          title={t('Pause your plan?')}
-          run={() => api.post('/api/billing/pause')}
-          variant={variant}
-        >
-          {t(
-            'Your plan continues until the end of the paid period, then pauses. We bill nothing until you resume it. You can cancel the pause before it starts. Your data is kept.',
-          )}
-        </ConfirmButton>
+        <ProcessorButton open={LEAVING[action].open} variant={variant}>
+          {LEAVING[action].label}
+        </ProcessorButton>
       )
   }
 }
@@ -115,39 +98,28 @@ export function ProcessorButton({ open, variant, children }: ProcessorButtonProp
       >
         {children}
       </Button>
-      {leave.isError && (
-        <Text c="var(--mantine-color-error)" size="sm" role="alert">
-          {formatProblem(leave.error)}
-        </Text>
-      )}
+      <ProblemText problem={leave.error} />
     </>
   )
 }
 
-type ConfirmButtonProps = {
-  button: string
-  title: string
-  run: () => Promise<Subscription>
-  variant: string
-  children: ReactNode
-}
+type ConfirmButtonProps = (typeof CONFIRMED)[keyof typeof CONFIRMED] & { variant: string }
 
-function ConfirmButton({ button, title, run, variant, children }: ConfirmButtonProps) {
+function ConfirmButton({ label, title, text, address, variant }: ConfirmButtonProps) {
   const [opened, { open, close }] = useDisclosure()
   return (
     <>
       <Button variant={variant} onClick={open}>
-        {button}
+        {label}
       </Button>
       <Confirm
         opened={opened}
         onClose={close}
         title={title}
-        action={button}
-        leave={t('Cancel')}
-        onConfirm={() => run().then(storeSubscription)}
+        action={label}
+        onConfirm={() => api.post(address).then(storeSubscription)}
       >
-        {children}
+        {text}
       </Confirm>
     </>
   )

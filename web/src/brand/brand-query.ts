@@ -1,12 +1,12 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
+import { readQuery } from '../api/queries.ts'
 import type { BrandForm } from '../api/types.ts'
 
-export const brandQuery = queryOptions({
-  queryKey: ['brand'],
-  queryFn: ({ signal }) => api.get('/api/admin/brand', { signal }),
+export const brandQuery = {
+  ...readQuery(['brand'], '/api/admin/brand'),
   staleTime: 0,
-})
+}
 
 export function previewQuery(form: BrandForm) {
   return queryOptions({

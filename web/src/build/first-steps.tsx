@@ -1,10 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { keysQuery } from '../api/queries.ts'
 import type { GetUsageResponse } from '../api/types.ts'
+import { lazyPart } from '../components/lazy-part.ts'
 import { usageQuery } from '../usage/usage-query.ts'
 
-const Steps = lazy(() => import('./steps.tsx').then(({ Steps }) => ({ default: Steps })))
+const Steps = lazyPart(() => import('./steps.tsx'), 'Steps')
 
 const LOOK_BACK_DAYS = 90
 /** Leaves most of the general rate limit to the rest of the app. */

@@ -46,7 +46,7 @@ test('models match by every word, vendor, ability and plan, in the chosen order'
   assert.deepEqual(find({ vendor: 'anthropic' }), ['claude'])
   assert.deepEqual(find({ can: 'vision' }), ['gpt-large', 'gpt-small', 'claude'])
   assert.deepEqual(find({ can: 'toString' }), [])
-  assert.deepEqual(find({ mine: 'true' }), ['gpt-large', 'claude', 'vectors'])
+  assert.deepEqual(find({ mine: true }), ['gpt-large', 'claude', 'vectors'])
   assert.deepEqual(find({ order: 'input' })[0], 'gpt-small')
   assert.deepEqual(find({ order: 'output' })[0], 'vectors')
   assert.deepEqual(find({ order: 'context' }), ['claude', 'gpt-small', 'vectors', 'gpt-large'])

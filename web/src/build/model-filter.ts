@@ -26,7 +26,7 @@ export type ModelSearch = {
   vendor?: string | undefined
   can?: string | undefined
   order?: string | undefined
-  mine?: 'true' | undefined
+  mine?: true | undefined
 }
 
 const COMPARE: Record<string, (one: PlanModel, other: PlanModel) => number> = {

@@ -1,11 +1,11 @@
-import { Badge, Button, Group, Table, Text } from '@mantine/core'
+import { Badge, Button, Group, Text } from '@mantine/core'
 import { IconCheck } from '@tabler/icons-react'
 import { useState } from 'react'
 import type { PlanModel } from '../api/types.ts'
 import { CopyIcon } from '../components/copy.tsx'
+import { type Column, DataTable } from '../components/data-table.tsx'
 import { formatCompact, formatDollars } from '../components/format.ts'
 import { TextLink } from '../components/links.tsx'
-import { ScrollX } from '../components/scroll-x.tsx'
 import { t } from '../language/text.ts'
 import { useUser } from '../session/user.ts'
 import classes from '../shop/table.module.css'
@@ -19,30 +19,13 @@ export function ModelTable({ models }: { models: readonly PlanModel[] }) {
   const shown = isWhole ? models : models.slice(0, SHOWN_MAX)
   return (
     <>
-      <ScrollX label={t('Models')}>
-        <Table highlightOnHover className="numbers">
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>{t('Model')}</Table.Th>
-              <Table.Th visibleFrom="lg">{t('Abilities')}</Table.Th>
-              <Table.Th visibleFrom="sm" ta="right">
-                {t('Context')}
-              </Table.Th>
-              <Table.Th ta="right">{t('Input')}</Table.Th>
-              <Table.Th visibleFrom="md" ta="right">
-                {t('Cached input')}
-              </Table.Th>
-              <Table.Th ta="right">{t('Output')}</Table.Th>
-              <Table.Th visibleFrom="sm">{t('Plan')}</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {shown.map((model) => (
-              <Row key={`${model.provider}/${model.id}`} model={model} />
-            ))}
-          </Table.Tbody>
-        </Table>
-      </ScrollX>
+      <DataTable
+        label={t('Models')}
+        className="numbers"
+        rows={shown}
+        getKey={({ provider, id }) => `${provider}/${id}`}
+        columns={COLUMNS}
+      />
       {shown.length < models.length && (
         <Button variant="light" mt="md" onClick={() => setIsWhole(true)}>
           {t('Show all')}
@@ -52,54 +35,77 @@ export function ModelTable({ models }: { models: readonly PlanModel[] }) {
   )
 }
 
-function Row({ model }: { model: PlanModel }) {
-  const abilities = listAbilities(model).map(({ label }) => label)
-  const context = model.context_tokens === null ? '–' : formatCompact(model.context_tokens)
-  const isChat = model.kind === 'chat'
+const COLUMNS: Column<PlanModel>[] = [
+  { head: t('Model'), cell: (model) => <Model model={model} /> },
+  { head: t('Abilities'), visibleFrom: 'lg', c: 'dimmed', cell: nameAbilities },
+  {
+    head: t('Context'),
+    visibleFrom: 'sm',
+    ta: 'right',
+    title: describeOutput,
+    cell: ({ context_tokens }) => (context_tokens === null ? '–' : formatCompact(context_tokens)),
+  },
+  {
+    head: t('Input'),
+    ta: 'right',
+    cell: (model) => <Price model={model} amount={model.input_usd_per_million} />,
+  },
+  {
+    head: t('Cached input'),
+    visibleFrom: 'md',
+    ta: 'right',
+    cell: (model) =>
+      model.kind === 'chat' ? (
+        <Price model={model} amount={model.cached_input_usd_per_million} />
+      ) : (
+        '–'
+      ),
+  },
+  {
+    head: t('Output'),
+    ta: 'right',
+    cell: (model) =>
+      model.kind === 'chat' ? <Price model={model} amount={model.output_usd_per_million} /> : '–',
+  },
+  {
+    head: t('Plan'),
+    visibleFrom: 'sm',
+    breaks: 'nowhere',
+    cell: (model) => <Plan model={model} />,
+  },
+]
+
+const KINDS = { chat: '', embedding: t('embeddings'), rerank: t('reranking') }
+
+function Model({ model }: { model: PlanModel }) {
   return (
-    <Table.Tr>
-      <Table.Td>
-        <Group gap={4} wrap="nowrap">
-          <ModelName model={model} />
-          <CopyIcon value={model.id} what={t('the name {0}', model.id)} />
-          {model.default && <Badge color="pine">{t('Default')}</Badge>}
-        </Group>
-        <Text c="dimmed" size="sm">
-          {model.provider_label}
-          {!isChat && ` · ${KINDS[model.kind]}`}
-          {model.routes.length > 0 && t(' · answers with {0}', model.routes.join(', '))}
-        </Text>
-        <Text c="dimmed" size="sm" hiddenFrom="lg">
-          {abilities.join(', ')}
-        </Text>
-        <div className={classes.under}>
-          {model.context_tokens !== null && t('{0} context · ', context)}
-          <Plan model={model} />
-        </div>
-      </Table.Td>
-      <Table.Td visibleFrom="lg" c="dimmed">
-        {abilities.join(', ')}
-      </Table.Td>
-      <Table.Td visibleFrom="sm" ta="right" title={describeOutput(model)}>
-        {context}
-      </Table.Td>
-      <Table.Td ta="right">
-        <Price model={model} amount={model.input_usd_per_million} />
-      </Table.Td>
-      <Table.Td visibleFrom="md" ta="right">
-        {isChat ? <Price model={model} amount={model.cached_input_usd_per_million} /> : '–'}
-      </Table.Td>
-      <Table.Td ta="right">
-        {isChat ? <Price model={model} amount={model.output_usd_per_million} /> : '–'}
-      </Table.Td>
-      <Table.Td visibleFrom="sm" className={classes.whole}>
+    <>
+      <Group gap={4} wrap="nowrap">
+        <ModelName model={model} />
+        <CopyIcon value={model.id} what={t('the name {0}', model.id)} />
+        {model.default && <Badge color="pine">{t('Default')}</Badge>}
+      </Group>
+      <Text c="dimmed" size="sm">
+        {model.provider_label}
+        {model.kind !== 'chat' && ` · ${KINDS[model.kind]}`}
+        {model.routes.length > 0 && t(' · answers with {0}', model.routes.join(', '))}
+      </Text>
+      <Text c="dimmed" size="sm" hiddenFrom="lg">
+        {nameAbilities(model)}
+      </Text>
+      <div className={classes.under}>
+        {model.context_tokens !== null && t('{0} context · ', formatCompact(model.context_tokens))}
         <Plan model={model} />
-      </Table.Td>
-    </Table.Tr>
+      </div>
+    </>
   )
 }
 
-const KINDS = { chat: '', embedding: t('embeddings'), rerank: t('reranking') }
+function nameAbilities(model: PlanModel): string {
+  return listAbilities(model)
+    .map(({ label }) => label)
+    .join(', ')
+}
 
 /** Opens the playground, where the user may call the model. */
 function ModelName({ model: { id, provider, kind, routes, included } }: { model: PlanModel }) {

@@ -1,15 +1,15 @@
-import { Checkbox, Group, Select, Skeleton, Text, TextInput } from '@mantine/core'
-import { useDebouncedCallback } from '@mantine/hooks'
+import { Checkbox, Group, Skeleton, Text } from '@mantine/core'
 import { IconSearch } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import type { PlanModelList } from '../api/types.ts'
+import { SearchField, SelectFilter, useSetSearch } from '../components/filters.tsx'
 import { formatDay, plural } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Page } from '../components/page.tsx'
 import { t } from '../language/text.ts'
-import { ABILITIES, filterModels, type ModelSearch, ORDERS } from './model-filter.ts'
+import { ABILITIES, filterModels, ORDERS } from './model-filter.ts'
 import { ModelTable } from './model-table.tsx'
 import { planModelsQuery } from './queries.ts'
 
@@ -60,58 +60,40 @@ function Models({ data: { models, prices_as_of } }: { data: PlanModelList }) {
 }
 
 function Filters({ vendors }: { vendors: [name: string, label: string][] }) {
-  const { q, vendor, can, order, mine } = route.useSearch()
-  const navigate = route.useNavigate()
-  const set = (next: ModelSearch) =>
-    void navigate({
-      search: (search) => ({ ...search, ...next }),
-      replace: true,
-      resetScroll: false,
-    })
-  const search = useDebouncedCallback((typed: string) => set({ q: typed.trim() || undefined }), 250)
+  const { mine } = route.useSearch()
+  const setSearch = useSetSearch()
   return (
     <Group gap="sm" mb="md">
-      <TextInput
-        type="search"
+      <SearchField
         flex="1 1 14rem"
         aria-label={t('Search models')}
         placeholder={t('Model or vendor')}
-        leftSection={<IconSearch size={18} aria-hidden />}
-        maxLength={200}
-        defaultValue={q ?? ''}
-        onChange={({ currentTarget: { value } }) => search(value)}
       />
-      <Select
+      <SelectFilter
+        name="vendor"
         aria-label={t('Vendor')}
         placeholder={t('Any vendor')}
-        clearable
         w={{ base: '100%', xs: 170 }}
-        value={vendor ?? null}
-        onChange={(chosen) => set({ vendor: chosen ?? undefined })}
         data={vendors.map(([value, label]) => ({ value, label }))}
       />
-      <Select
+      <SelectFilter
+        name="can"
         aria-label={t('Ability')}
         placeholder={t('Any ability')}
-        clearable
         w={{ base: '100%', xs: 160 }}
-        value={can ?? null}
-        onChange={(chosen) => set({ can: chosen ?? undefined })}
         data={ABILITIES}
       />
-      <Select
+      <SelectFilter
+        name="order"
         aria-label={t('Order')}
         placeholder={t('By vendor')}
-        clearable
         w={{ base: '100%', xs: 170 }}
-        value={order ?? null}
-        onChange={(chosen) => set({ order: chosen ?? undefined })}
         data={ORDERS}
       />
       <Checkbox
         label={t('In my plan')}
         checked={mine !== undefined}
-        onChange={({ currentTarget: { checked } }) => set({ mine: checked ? 'true' : undefined })}
+        onChange={({ currentTarget: { checked } }) => setSearch({ mine: checked || undefined })}
       />
     </Group>
   )

@@ -1,21 +1,15 @@
-import { queryOptions } from '@tanstack/react-query'
-import { api } from '../api/client.ts'
-import { listDays } from '../usage/days.ts'
+import { readQuery } from '../api/queries.ts'
+import { readSpan } from '../usage/days.ts'
 
 /** The days of the overview, as many as its list of failed calls has. */
 export { FAILURE_DAYS as DAYS } from '../overview/queries.ts'
 
 export function durationsQuery(days: number) {
-  const span = listDays(new Date(), days)
-  const query = { from: span[0], to: span.at(-1) }
-  return queryOptions({
-    queryKey: ['usage', 'durations', query],
-    queryFn: ({ signal }) => api.get('/api/usage/durations', { query, signal }),
-  })
+  const query = readSpan(days)
+  return readQuery(['usage', 'durations', query], '/api/usage/durations', { query })
 }
 
-export const planModelsQuery = queryOptions({
-  queryKey: ['models', 'plans'],
-  queryFn: ({ signal }) => api.get('/api/ai/plan-models', { signal }),
+export const planModelsQuery = {
+  ...readQuery(['models', 'plans'], '/api/ai/plan-models'),
   staleTime: 60_000,
-})
+}

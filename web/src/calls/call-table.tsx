@@ -1,5 +1,6 @@
-import { Group, Table, Text, UnstyledButton, VisuallyHidden } from '@mantine/core'
+import { Group, Text, UnstyledButton, VisuallyHidden } from '@mantine/core'
 import type { Call } from '../api/types.ts'
+import { type Column, DataTable } from '../components/data-table.tsx'
 import {
   formatAge,
   formatCallCost,
@@ -8,101 +9,85 @@ import {
   formatExactTime,
   formatTime,
 } from '../components/format.ts'
-import { ScrollX } from '../components/scroll-x.tsx'
 import { t } from '../language/text.ts'
+import classes from '../shop/table.module.css'
 import { formatGroupName } from '../usage/group-name.ts'
-import classes from './call-table.module.css'
 import { OutcomeBadge } from './outcome-badge.tsx'
 
 type CallTableProps = { calls: Call[]; onOpen: (call: Call, opener: HTMLElement) => void }
 
 /** One row per call; phones show the call, its time and its cost. */
 export function CallTable({ calls, onOpen }: CallTableProps) {
-  return (
-    <ScrollX label={t('Calls')}>
-      <Table miw={{ base: 0, md: 860 }} highlightOnHover>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{t('Model')}</Table.Th>
-            <Table.Th visibleFrom="md">{t('Route')}</Table.Th>
-            <Table.Th visibleFrom="md">{t('Time')}</Table.Th>
-            <Table.Th visibleFrom="md">{t('Status')}</Table.Th>
-            <Table.Th visibleFrom="md" ta="right">
-              {t('Input')}
-            </Table.Th>
-            <Table.Th visibleFrom="md" ta="right">
-              {t('Output')}
-            </Table.Th>
-            <Table.Th visibleFrom="md" ta="right">
-              {t('Duration')}
-            </Table.Th>
-            <Table.Th ta="right">{t('Cost')}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {calls.map((call) => (
-            <CallRow key={call.id} call={call} onOpen={onOpen} />
-          ))}
-        </Table.Tbody>
-      </Table>
-    </ScrollX>
-  )
-}
-
-function CallRow({ call, onOpen }: { call: Call; onOpen: CallTableProps['onOpen'] }) {
-  const { at, route, end_user, cached_tokens, first_token_ms } = call
-  return (
-    <Table.Tr>
-      <Table.Td>
+  const first: Column<Call> = {
+    head: t('Model'),
+    cell: (call) => (
+      <>
         <UnstyledButton
-          className={classes.open ?? ''}
+          fz="inherit"
+          className={classes.open}
           onClick={(event) => onOpen(call, event.currentTarget)}
         >
-          {modelName(call)}
-          <VisuallyHidden>{t('Details of the call at {0}', formatTime(at))}</VisuallyHidden>
+          {formatGroupName('model', call.model, new Map())}
+          <VisuallyHidden>{t('Details of the call at {0}', formatTime(call.at))}</VisuallyHidden>
         </UnstyledButton>
         <Group gap={8} hiddenFrom="md">
           <OutcomeBadge call={call} />
           <Text c="dimmed" size="sm">
-            {formatExactTime(at)}
+            {formatExactTime(call.at)}
           </Text>
         </Group>
-      </Table.Td>
-      <Table.Td visibleFrom="md" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-        {route}
-        {end_user && ` · ${end_user}`}
-      </Table.Td>
-      <Table.Td visibleFrom="md" title={formatAge(at)} className={classes.whole ?? ''}>
-        {formatExactTime(at)}
-      </Table.Td>
-      <Table.Td visibleFrom="md">
-        <OutcomeBadge call={call} />
-      </Table.Td>
-      <Table.Td
-        visibleFrom="md"
-        ta="right"
-        title={cached_tokens > 0 ? t('{0} cached', formatCount(cached_tokens)) : undefined}
-      >
-        {formatCount(call.prompt_tokens)}
-      </Table.Td>
-      <Table.Td visibleFrom="md" ta="right">
-        {formatCount(call.completion_tokens)}
-      </Table.Td>
-      <Table.Td
-        visibleFrom="md"
-        ta="right"
-        className={classes.whole ?? ''}
-        title={
-          first_token_ms === null ? undefined : t('First after {0}', formatDuration(first_token_ms))
-        }
-      >
-        {formatDuration(call.latency_ms)}
-      </Table.Td>
-      <Table.Td ta="right">{formatCallCost(call.cost_usd)}</Table.Td>
-    </Table.Tr>
+      </>
+    ),
+  }
+  return (
+    <DataTable
+      label={t('Calls')}
+      miw={{ base: 0, md: 860 }}
+      rows={calls}
+      getKey={({ id }) => id}
+      columns={[first, ...COLUMNS]}
+    />
   )
 }
 
-function modelName({ model }: Call): string {
-  return formatGroupName('model', model, new Map())
-}
+const COLUMNS: Column<Call>[] = [
+  {
+    head: t('Route'),
+    visibleFrom: 'md',
+    breaks: 'anywhere',
+    c: 'dimmed',
+    cell: ({ route, end_user }) => (end_user ? `${route} · ${end_user}` : route),
+  },
+  {
+    head: t('Time'),
+    visibleFrom: 'md',
+    breaks: 'nowhere',
+    title: ({ at }) => formatAge(at),
+    cell: ({ at }) => formatExactTime(at),
+  },
+  { head: t('Status'), visibleFrom: 'md', cell: (call) => <OutcomeBadge call={call} /> },
+  {
+    head: t('Input'),
+    visibleFrom: 'md',
+    ta: 'right',
+    title: ({ cached_tokens }) =>
+      cached_tokens > 0 ? t('{0} cached', formatCount(cached_tokens)) : undefined,
+    cell: ({ prompt_tokens }) => formatCount(prompt_tokens),
+  },
+  {
+    head: t('Output'),
+    visibleFrom: 'md',
+    ta: 'right',
+    cell: ({ completion_tokens }) => formatCount(completion_tokens),
+  },
+  {
+    head: t('Duration'),
+    visibleFrom: 'md',
+    ta: 'right',
+    breaks: 'nowhere',
+    title: ({ first_token_ms: first }) =>
+      first === null ? undefined : t('First after {0}', formatDuration(first)),
+    cell: ({ latency_ms }) => formatDuration(latency_ms),
+  },
+  { head: t('Cost'), ta: 'right', cell: ({ cost_usd }) => formatCallCost(cost_usd) },
+]

@@ -1,22 +1,13 @@
-import {
-  Button,
-  Group,
-  SegmentedControl,
-  Select,
-  Skeleton,
-  Stack,
-  Text,
-  TextInput,
-} from '@mantine/core'
-import { IconDownload, IconListSearch, IconSearch } from '@tabler/icons-react'
-import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query'
+import { Button, Group, SegmentedControl, Stack, TextInput } from '@mantine/core'
+import { IconListSearch, IconSearch } from '@tabler/icons-react'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
-import { formatProblem } from '../api/problem.ts'
 import { keysQuery } from '../api/queries.ts'
-import type { Call } from '../api/types.ts'
-import { plural } from '../components/format.ts'
-import { Loaded } from '../components/loaded.tsx'
+import type { Call, UsageOutcome } from '../api/types.ts'
+import { EndlessList } from '../components/endless-list.tsx'
+import { ExportButton } from '../components/export-button.tsx'
+import { SelectFilter, useSetSearch } from '../components/filters.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Page } from '../components/page.tsx'
 import { useReturnFocus } from '../components/return-focus.ts'
@@ -33,11 +24,7 @@ const route = getRouteApi('/app/calls')
 export function CallsPage() {
   const search = route.useSearch()
   const filters: CallFilters = { ...search, days: search.days ?? 7 }
-  const calls = useInfiniteQuery({
-    ...callsQuery(filters),
-    placeholderData: (previous) => previous,
-  })
-  const download = useMutation({ mutationFn: () => downloadCalls(filters) })
+  const calls = useInfiniteQuery(callsQuery(filters))
   const [open, setOpen] = useState<Call | null>(null)
   const focus = useReturnFocus()
   const keyNames = useKeyNames()
@@ -50,64 +37,33 @@ export function CallsPage() {
       title={t('Calls')}
       lead={t('Every call, newest first. We never store prompts or answers.')}
       wide
-      actions={
-        <Button
-          variant="default"
-          leftSection={<IconDownload size={18} aria-hidden />}
-          loading={download.isPending}
-          onClick={() => download.mutate()}
-        >
-          {t('Export CSV')}
-        </Button>
-      }
+      actions={<ExportButton download={() => downloadCalls(filters)} />}
     >
-      {download.isError && (
-        <Text c="var(--mantine-color-error)" role="alert" mb="sm">
-          {formatProblem(download.error)}
-        </Text>
-      )}
       <Filters filters={filters} keyNames={keyNames} />
       <section aria-label={t('All calls')}>
-        <Loaded query={calls} skeleton={<Skeleton h={420} />}>
-          {({ pages }) => {
-            const shown = pages.flatMap((page) => page.calls)
-            return shown.length === 0 && !calls.hasNextPage ? (
-              <Notice
-                icon={IconListSearch}
-                title={
-                  isFiltered ? t('No calls match these filters') : t('No calls in this period')
-                }
-              >
-                {t('A call appears here when it ends.')}
-              </Notice>
-            ) : (
-              <Stack gap="sm">
-                <CallTable
-                  calls={shown}
-                  onOpen={(call, opener) => {
-                    focus.remember(opener)
-                    setOpen(call)
-                  }}
-                />
-                <Group justify="space-between">
-                  <Text c="dimmed" size="sm" role="status">
-                    {plural(shown.length, 'call')}
-                    {calls.hasNextPage ? t(' so far') : t(' in total')}
-                  </Text>
-                  {calls.hasNextPage && (
-                    <Button
-                      variant="light"
-                      loading={calls.isFetchingNextPage}
-                      onClick={() => void calls.fetchNextPage()}
-                    >
-                      {t('Show more')}
-                    </Button>
-                  )}
-                </Group>
-              </Stack>
-            )
-          }}
-        </Loaded>
+        <EndlessList
+          query={calls}
+          rows={(page) => page.calls}
+          what="call"
+          none={
+            <Notice
+              icon={IconListSearch}
+              title={isFiltered ? t('No calls match these filters') : t('No calls in this period')}
+            >
+              {t('A call appears here when it ends.')}
+            </Notice>
+          }
+        >
+          {(shown) => (
+            <CallTable
+              calls={shown}
+              onOpen={(call, opener) => {
+                focus.remember(opener)
+                setOpen(call)
+              }}
+            />
+          )}
+        </EndlessList>
       </section>
       {open && (
         <CallDetails
@@ -123,22 +79,12 @@ export function CallsPage() {
   )
 }
 
-function Filters({
-  filters,
-  keyNames,
-}: {
-  filters: CallFilters
-  keyNames: ReadonlyMap<string, string>
-}) {
-  const navigate = route.useNavigate()
+type FiltersProps = { filters: CallFilters; keyNames: ReadonlyMap<string, string> }
+
+function Filters({ filters, keyNames }: FiltersProps) {
+  const set = useSetSearch()
   const models = useQuery(usageQuery(filters.days, 'model'))
   const [text, setText] = useState(filters.q ?? '')
-  const set = (next: object) =>
-    void navigate({
-      search: (search) => ({ ...search, ...next }),
-      replace: true,
-      resetScroll: false,
-    })
   const find = (event: FormEvent) => {
     event.preventDefault()
     set({ q: text.trim() || undefined })
@@ -163,7 +109,9 @@ function Filters({
         <SegmentedControl
           aria-label={t('Status')}
           value={filters.outcome ?? 'all'}
-          onChange={(value) => set({ outcome: value === 'all' ? undefined : value })}
+          onChange={(value) =>
+            set({ outcome: value === 'all' ? undefined : (value as UsageOutcome) })
+          }
           data={[
             { value: 'all', label: t('All') },
             { value: 'ok', label: 'OK' },
@@ -173,25 +121,21 @@ function Filters({
         />
       </Group>
       <Group gap="sm" align="flex-start">
-        <Select
+        <SelectFilter
+          name="model"
           aria-label={t('Model')}
           placeholder={t('Any model')}
           searchable
-          clearable
           w={{ base: '100%', xs: 220 }}
-          value={filters.model ?? null}
-          onChange={(model) => set({ model: model ?? undefined })}
           data={[...names]
             .filter(Boolean)
             .map((value) => ({ value, label: formatGroupName('model', value, keyNames) }))}
         />
-        <Select
+        <SelectFilter
+          name="key"
           aria-label={t('Key')}
           placeholder={t('Any key')}
-          clearable
           w={{ base: '100%', xs: 180 }}
-          value={filters.key ?? null}
-          onChange={(key) => set({ key: key ?? undefined })}
           data={[...keys].map(([value, label]) => ({ value, label }))}
         />
         <form onSubmit={find} style={{ flex: '1 1 300px' }}>

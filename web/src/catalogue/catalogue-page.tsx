@@ -1,6 +1,6 @@
 import { Skeleton, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { api } from '../api/client.ts'
+import { readQuery } from '../api/queries.ts'
 import type { Catalogue } from '../api/types.ts'
 import { plural } from '../components/format.ts'
 import { LinkButton, TextLink } from '../components/links.tsx'
@@ -15,8 +15,7 @@ import { PlanPanel } from './plan-panel.tsx'
 /** The plans as customers get them. The file or the settings have them, so nothing is edited. */
 export function CataloguePage() {
   const catalogue = useQuery({
-    queryKey: ['admin', 'catalogue'],
-    queryFn: ({ signal }) => api.get('/api/admin/catalogue', { signal }),
+    ...readQuery(['admin', 'catalogue'], '/api/admin/catalogue'),
     staleTime: 0,
   })
   return (

@@ -1,9 +1,9 @@
-import { Badge, Group, Table, Text } from '@mantine/core'
+import { Badge, Group, Text } from '@mantine/core'
 import type { CataloguePlan, CataloguePrice } from '../api/types.ts'
 import { CopyIcon } from '../components/copy.tsx'
+import { DataTable } from '../components/data-table.tsx'
 import { formatBytes, formatCount, formatDollars, plural } from '../components/format.ts'
 import { TextLink } from '../components/links.tsx'
-import { ScrollX } from '../components/scroll-x.tsx'
 import { rich } from '../language/rich.ts'
 import { t } from '../language/text.ts'
 import { translateFeature } from '../pricing/feature-text.ts'
@@ -62,55 +62,58 @@ export function PlanPanel({ plan }: { plan: CataloguePlan }) {
 
 function PriceTable({ name, prices }: { name: string; prices: readonly CataloguePrice[] }) {
   return (
-    <ScrollX label={t('Prices of {0}', name)}>
-      <Table className="numbers" mt="xs">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{t('Price')}</Table.Th>
-            <Table.Th>{t('At Stripe')}</Table.Th>
-            <Table.Th ta="right">{t('Subscribers')}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {prices.map((price) => (
-            <Table.Tr key={price.interval}>
-              <Table.Td>
-                {describePrice(price)}
-                <Text c="dimmed" size="sm">
-                  {price.interval === 'month' ? t('Monthly') : t('Yearly')}
+    <DataTable
+      label={t('Prices of {0}', name)}
+      className="numbers"
+      mt="xs"
+      highlightOnHover={false}
+      rows={prices}
+      getKey={({ interval }) => interval}
+      columns={[
+        {
+          head: t('Price'),
+          cell: (price) => (
+            <>
+              {describePrice(price)}
+              <Text c="dimmed" size="sm">
+                {price.interval === 'month' ? t('Monthly') : t('Yearly')}
+              </Text>
+            </>
+          ),
+        },
+        {
+          head: t('At Stripe'),
+          cell: ({ price_id, setting, interval }) =>
+            price_id === null ? (
+              <Text size="sm">{rich('None. Set {0}.', <code>{setting}</code>)}</Text>
+            ) : (
+              <>
+                <span className="mono" style={{ overflowWrap: 'anywhere' }}>
+                  {price_id}
+                </span>
+                <CopyIcon value={price_id} what={t('price ID of {0}, {1}', name, interval)} />
+                <Text c="dimmed" size="sm" style={{ overflowWrap: 'anywhere' }}>
+                  {setting}
                 </Text>
-              </Table.Td>
-              <Table.Td>
-                {price.price_id === null ? (
-                  <Text size="sm">{rich('None. Set {0}.', <code>{price.setting}</code>)}</Text>
-                ) : (
-                  <>
-                    <span className="mono" style={{ overflowWrap: 'anywhere' }}>
-                      {price.price_id}
-                    </span>
-                    <CopyIcon
-                      value={price.price_id}
-                      what={t('price ID of {0}, {1}', name, price.interval)}
-                    />
-                    <Text c="dimmed" size="sm" style={{ overflowWrap: 'anywhere' }}>
-                      {price.setting}
-                    </Text>
-                  </>
-                )}
-              </Table.Td>
-              <Table.Td ta="right">
-                {formatCount(price.subscribers)}
-                {price.trials > 0 && (
-                  <Text c="dimmed" size="sm">
-                    {t('{0} in a trial', formatCount(price.trials))}
-                  </Text>
-                )}
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </ScrollX>
+              </>
+            ),
+        },
+        {
+          head: t('Subscribers'),
+          ta: 'right',
+          cell: ({ subscribers, trials }) => (
+            <>
+              {formatCount(subscribers)}
+              {trials > 0 && (
+                <Text c="dimmed" size="sm">
+                  {t('{0} in a trial', formatCount(trials))}
+                </Text>
+              )}
+            </>
+          ),
+        },
+      ]}
+    />
   )
 }
 

@@ -12,8 +12,6 @@ type ConfirmProps = {
   title: string
   children: ReactNode
   action: string
-  /** Label of the button that cancels. */
-  leave?: string
   onConfirm: () => Promise<unknown>
 }
 
@@ -27,7 +25,6 @@ function ConfirmDialog({
   title,
   children,
   action,
-  leave = t('Cancel'),
   onConfirm,
 }: Omit<ConfirmProps, 'opened'>) {
   const run = useMutation({ mutationFn: onConfirm, onSuccess: onClose })
@@ -37,7 +34,7 @@ function ConfirmDialog({
       <FormProblem problem={run.error} />
       <div className={classes.buttons}>
         <Button variant="default" onClick={onClose} autoFocus>
-          {leave}
+          {t('Cancel')}
         </Button>
         <Button color="red" loading={run.isPending} onClick={() => run.mutate()}>
           {action}

@@ -1,13 +1,11 @@
 import { ActionIcon, Button } from '@mantine/core'
 import { IconCheck, IconCopy } from '@tabler/icons-react'
-import { useEffect, useState } from 'react'
 import { t } from '../language/text.ts'
-
-const SHOWN_MS = 1_500
+import { useCopy } from './use-copy.ts'
 
 /** Button that copies a value and shows when it has. */
 export function CopyIcon({ value, what }: { value: string; what: string }) {
-  const [hasCopied, copy] = useCopy(value)
+  const [hasCopied, copy] = useCopy(() => value)
   const label = hasCopied ? t('Copied') : t('Copy {0}', what)
   return (
     <ActionIcon onClick={copy} aria-label={label} title={label}>
@@ -17,7 +15,7 @@ export function CopyIcon({ value, what }: { value: string; what: string }) {
 }
 
 export function CopyText({ value, children }: { value: string; children: string }) {
-  const [hasCopied, copy] = useCopy(value)
+  const [hasCopied, copy] = useCopy(() => value)
   return (
     <Button
       variant="default"
@@ -29,20 +27,4 @@ export function CopyText({ value, children }: { value: string; children: string 
       {hasCopied ? t('Copied') : children}
     </Button>
   )
-}
-
-function useCopy(value: string): [hasCopied: boolean, copy: () => void] {
-  const [hasCopied, setHasCopied] = useState(false)
-  useEffect(() => {
-    if (!hasCopied) return
-    const timer = setTimeout(() => setHasCopied(false), SHOWN_MS)
-    return () => clearTimeout(timer)
-  }, [hasCopied])
-  // Browsers have no clipboard on pages without TLS, and people can forbid it.
-  const copy = () =>
-    void navigator.clipboard?.writeText(value).then(
-      () => setHasCopied(true),
-      () => {},
-    )
-  return [hasCopied, copy]
 }

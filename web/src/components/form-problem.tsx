@@ -1,4 +1,4 @@
-import { Alert } from '@mantine/core'
+import { Alert, Text, type TextProps } from '@mantine/core'
 import { IconAlertCircle } from '@tabler/icons-react'
 import { ApiProblem, fieldErrors, formatProblem } from '../api/problem.ts'
 import { t } from '../language/text.ts'
@@ -29,4 +29,13 @@ export function FormProblem({ problem, fields = [] }: { problem: unknown; fields
         : formatProblem(problem)}
     </Alert>
   )
+}
+
+/** Error of one button, as a line of text. */
+export function ProblemText({ problem, ...text }: TextProps & { problem: unknown }) {
+  return problem ? (
+    <Text c="var(--mantine-color-error)" size="sm" role="alert" {...text}>
+      {formatProblem(problem)}
+    </Text>
+  ) : null
 }

@@ -2,6 +2,14 @@ import { Button, Checkbox, Group, Stack } from '@mantine/core'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { t } from '../language/text.ts'
 
+/** Properties of the dialog, which closes by its button alone. */
+export const LOCKED = {
+  onClose: () => undefined,
+  closeOnClickOutside: false,
+  closeOnEscape: false,
+  withCloseButton: false,
+}
+
 type ShownOnceProps = { confirmation: string; onDone: () => void; children: ReactNode }
 
 /** Secret that is shown once. The button enables after the user confirms that they saved it. */

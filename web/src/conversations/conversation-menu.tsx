@@ -10,20 +10,17 @@ import {
   IconTrash,
 } from '@tabler/icons-react'
 import { useNavigate, useRouterState } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { api } from '../api/client.ts'
+import { lazyPart } from '../components/lazy-part.ts'
 import { Menu } from '../components/menu.tsx'
 import { t } from '../language/text.ts'
 import type { ListedConversation } from './api.ts'
 import { IconButton } from './parts/icon-button.tsx'
 import { announceChange } from './queries.ts'
 
-const ShareDialog = lazy(() =>
-  import('./dialogs/share-dialog.tsx').then(({ ShareDialog }) => ({ default: ShareDialog })),
-)
-const DeleteDialog = lazy(() =>
-  import('./dialogs/delete-dialog.tsx').then(({ DeleteDialog }) => ({ default: DeleteDialog })),
-)
+const ShareDialog = lazyPart(() => import('./dialogs/share-dialog.tsx'), 'ShareDialog')
+const DeleteDialog = lazyPart(() => import('./dialogs/delete-dialog.tsx'), 'DeleteDialog')
 
 type Named = Pick<ListedConversation, 'id' | 'title' | 'pinned_at' | 'archived_at'>
 type ConversationMenuProps = {

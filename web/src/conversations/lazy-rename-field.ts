@@ -1,6 +1,4 @@
-import { lazy } from 'react'
+import { lazyPart } from '../components/lazy-part.ts'
 
 /** When a conversation is first renamed. */
-export const RenameField = lazy(() =>
-  import('./rename-field.tsx').then(({ RenameField }) => ({ default: RenameField })),
-)
+export const RenameField = lazyPart(() => import('./rename-field.tsx'), 'RenameField')

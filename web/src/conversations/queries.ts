@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import { ApiProblem } from '../api/problem.ts'
-import { queries } from '../api/queries.ts'
+import { queries, readQuery } from '../api/queries.ts'
 
 const LIST = ['conversations', 'list'] as const
 /** Another device may have asked something; a list is small. */
@@ -25,8 +25,7 @@ export function conversationsQuery({ archived = false } = {}) {
 /** Conversations that contain words, best first, with the lines that match. */
 export function searchQuery(q: string) {
   return queryOptions({
-    queryKey: ['conversations', 'search', q],
-    queryFn: ({ signal }) => api.get('/api/conversations', { query: { q }, signal }),
+    ...readQuery(['conversations', 'search', q], '/api/conversations', { query: { q } }),
     enabled: q !== '',
     placeholderData: (previous) => previous,
   })
@@ -48,18 +47,16 @@ export function conversationQuery(id: string) {
   })
 }
 
-export const sharesQuery = queryOptions({
-  queryKey: ['conversations', 'shares'],
-  queryFn: ({ signal }) => api.get('/api/shares', { signal }),
+export const sharesQuery = {
+  ...readQuery(['conversations', 'shares'], '/api/shares'),
   staleTime: 0,
-})
+}
 
 /** Models with price, context and speed. */
-export const chatModelsQuery = queryOptions({
-  queryKey: ['conversations', 'models'],
-  queryFn: ({ signal }) => api.get('/api/conversations/models', { signal }),
+export const chatModelsQuery = {
+  ...readQuery(['conversations', 'models'], '/api/conversations/models'),
   staleTime: 10 * 60_000,
-})
+}
 
 /** Where conversations are kept: in the account, or only in this browser. */
 export type Keeping = 'account' | 'browser'

@@ -1,6 +1,7 @@
 import { IconGhost2, IconShare2 } from '@tabler/icons-react'
-import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { type ReactNode, Suspense, useState } from 'react'
 import type { Conversation } from '../api/types.ts'
+import { lazyPart } from '../components/lazy-part.ts'
 import { useTitle } from '../components/title.ts'
 import { t } from '../language/text.ts'
 import { ConversationMenu, changeConversation } from './conversation-menu.tsx'
@@ -8,14 +9,11 @@ import { RenameField } from './lazy-rename-field.ts'
 import { IconButton } from './parts/icon-button.tsx'
 import classes from './thread-header.module.css'
 
-const ShareDialog = lazy(() =>
-  import('./dialogs/share-dialog.tsx').then(({ ShareDialog }) => ({ default: ShareDialog })),
-)
+const ShareDialog = lazyPart(() => import('./dialogs/share-dialog.tsx'), 'ShareDialog')
 
-const InstructionsDialog = lazy(() =>
-  import('./dialogs/instructions-dialog.tsx').then(({ InstructionsDialog }) => ({
-    default: InstructionsDialog,
-  })),
+const InstructionsDialog = lazyPart(
+  () => import('./dialogs/instructions-dialog.tsx'),
+  'InstructionsDialog',
 )
 
 /** Title and actions of a kept conversation. */

@@ -1,4 +1,4 @@
-import { useMemo } from 'react'
+import { startTransition, useEffect, useMemo, useState } from 'react'
 import type { Message } from './api.ts'
 import type { ComposerOptions } from './composer/composer.tsx'
 import { useLiveState } from './live/live-answers.ts'
@@ -7,7 +7,6 @@ import { useStable } from './parts/use-stable.ts'
 import type { Thread } from './thread.ts'
 import { Answer } from './turns/answer.tsx'
 import { Question } from './turns/question.tsx'
-import { useTurnsShown } from './turns-shown.ts'
 
 type TurnListProps = {
   thread: Thread
@@ -73,4 +72,22 @@ export function TurnList({ thread, options, editing, onEditing, onOpenSource }: 
         />
       ),
     )
+}
+
+const FIRST = 8
+const STEP = 6
+const PAUSE_MS = 30
+
+/**
+ * Returns how many of the last turns to render. A long conversation opens with its end; earlier
+ * turns follow in small steps, so that the page stays responsive.
+ */
+function useTurnsShown(turns: number): number {
+  const [shown, setShown] = useState(FIRST)
+  useEffect(() => {
+    if (shown >= turns) return
+    const timer = setTimeout(() => startTransition(() => setShown((n) => n + STEP)), PAUSE_MS)
+    return () => clearTimeout(timer)
+  }, [shown, turns])
+  return shown
 }

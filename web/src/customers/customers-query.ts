@@ -1,6 +1,6 @@
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
-import { queries } from '../api/queries.ts'
+import { queries, readQuery } from '../api/queries.ts'
 import type { SubscriptionStatus, UpdateUserRequest } from '../api/types.ts'
 
 export type CustomerFilters = {
@@ -16,17 +16,11 @@ const PAGE = 25
 
 export function customersQuery({ q, plan, status, page = 1 }: CustomerFilters) {
   const query = { find: q, plan: plan as Tier | undefined, status, page, limit: PAGE }
-  return queryOptions({
-    queryKey: ['customers', 'list', query],
-    queryFn: ({ signal }) => api.get('/api/admin/users', { query, signal }),
-  })
+  return readQuery(['customers', 'list', query], '/api/admin/users', { query })
 }
 
 export function customerQuery(id: string) {
-  return queryOptions({
-    queryKey: ['customers', 'one', id],
-    queryFn: ({ signal }) => api.get('/api/admin/users/{id}', { path: { id }, signal }),
-  })
+  return readQuery(['customers', 'one', id], '/api/admin/users/{id}', { path: { id } })
 }
 
 export type About = 'money' | 'account' | 'calls'
@@ -46,10 +40,8 @@ export function eventsQuery(id: string, about: About | undefined) {
 }
 
 export function ordersOfCustomerQuery(id: string) {
-  return queryOptions({
-    queryKey: ['shop', 'orders', 'of', id],
-    queryFn: ({ signal }) =>
-      api.get('/api/admin/purchases', { query: { q: id, limit: 100 }, signal }),
+  return readQuery(['shop', 'orders', 'of', id], '/api/admin/purchases', {
+    query: { q: id, limit: 100 },
   })
 }
 

@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form'
 import { IconMailPlus } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
-import { queries } from '../api/queries.ts'
+import { queries, readQuery } from '../api/queries.ts'
 import type { Invitation } from '../api/types.ts'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 import { formatAge, formatTime } from '../components/format.ts'
@@ -19,10 +19,7 @@ const invitationsKey = ['customers', 'invitations']
 
 /** Open invitations, for services where registration is by invitation. */
 export function InvitationsPage() {
-  const invitations = useQuery({
-    queryKey: invitationsKey,
-    queryFn: ({ signal }) => api.get('/api/admin/invitations', { signal }),
-  })
+  const invitations = useQuery(readQuery(invitationsKey, '/api/admin/invitations'))
   return (
     <Page
       title={t('Invitations')}

@@ -1,6 +1,6 @@
 import { Skeleton, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { api } from '../api/client.ts'
+import { readQuery } from '../api/queries.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { t } from '../language/text.ts'
 import { FormattedText } from './formatted-text.tsx'
@@ -20,11 +20,11 @@ type DocumentTextProps = {
 /** Document text with a passage or sentence marked. */
 export function DocumentText({ documentId, passage, quote, formattedAs }: DocumentTextProps) {
   const id = passage?.id ?? documentId
-  const text = useQuery({
-    queryKey: ['documents', 'text', id],
-    queryFn: ({ signal }) =>
-      api.get('/api/library/documents/{document_id}/text', { path: { document_id: id }, signal }),
-  })
+  const text = useQuery(
+    readQuery(['documents', 'text', id], '/api/library/documents/{document_id}/text', {
+      path: { document_id: id },
+    }),
+  )
   return (
     <Loaded query={text} skeleton={<Skeleton h={600} />}>
       {({ text, next }) => (

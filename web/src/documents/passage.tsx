@@ -5,7 +5,6 @@ import { TextLink } from '../components/links.tsx'
 import { t } from '../language/text.ts'
 import { findExcerpt, markWords } from './excerpt.ts'
 import classes from './passage.module.css'
-import { formatPlace } from './place.ts'
 import { flattenTables } from './table-text.ts'
 
 /** Characters that fit into five lines on a phone. */
@@ -82,4 +81,18 @@ export function Passage({ chunk, query }: PassageProps) {
       )}
     </Paper>
   )
+}
+
+/** Returns a passage's place in its file: `p. 3–4`, `Terms › Notice`. */
+function formatPlace({ metadata }: Pick<Chunk, 'metadata'>): {
+  pages: string | null
+  heading: string | null
+} {
+  const { page, page_end, heading } = metadata
+  const from = typeof page === 'number' ? page : null
+  const to = typeof page_end === 'number' && page_end !== from ? `–${page_end}` : ''
+  return {
+    pages: from === null ? null : `p. ${from}${to}`,
+    heading: typeof heading === 'string' && heading !== '' ? heading : null,
+  }
 }

@@ -1,11 +1,11 @@
 import { Code, Container, Stack, Text, Title } from '@mantine/core'
 import { useEffect } from 'react'
 import { catalogues } from '#app/problems.ts'
+import type { Catalogue } from '#platform/problem.ts'
 import { useTitle } from '../components/title.ts'
 import { language } from '../language/language.ts'
 import { rich } from '../language/rich.ts'
 import { t } from '../language/text.ts'
-import { listErrors } from './error-list.ts'
 
 const SECTIONS = listErrors(catalogues)
 
@@ -51,4 +51,34 @@ export function ErrorsPage() {
       ))}
     </Container>
   )
+}
+
+type DocumentedError = {
+  code: string
+  /** The code in OpenAI's dialect. */
+  alias: string | undefined
+  status: string
+  sentence: string
+  advice: string | null
+}
+
+/** The catalogues as pages show them: without backticks, with full stops. */
+function listErrors(
+  catalogues: Readonly<Record<string, Catalogue>>,
+): { room: string; errors: DocumentedError[] }[] {
+  return Object.entries(catalogues).map(([room, catalogue]) => ({
+    room,
+    errors: Object.entries(catalogue).map(([code, [status, sentence, advice, alias]]) => ({
+      code,
+      alias,
+      status: [status].flat().join(' or '),
+      sentence: formatSentence(sentence),
+      advice: advice == null ? null : formatSentence(advice),
+    })),
+  }))
+}
+
+function formatSentence(text: string): string {
+  const plain = text.replaceAll('`', '')
+  return /[.!?}]$/.test(plain) ? plain : `${plain}.`
 }

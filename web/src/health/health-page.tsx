@@ -1,14 +1,14 @@
-import { Badge, Box, Button, Group, Skeleton, Table, Text } from '@mantine/core'
+import { Badge, Box, Button, Group, Skeleton, Text } from '@mantine/core'
 import { IconHeartbeat } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { api } from '../api/client.ts'
+import { readQuery } from '../api/queries.ts'
 import type { HealthCheck, HealthReport, ServicePart } from '../api/types.ts'
+import { type Column, DataTable } from '../components/data-table.tsx'
 import { formatAge, formatBytes, formatExactTime, plural } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Page } from '../components/page.tsx'
-import { ScrollX } from '../components/scroll-x.tsx'
 import { translateSentence } from '../language/problem-text.ts'
 import { rich } from '../language/rich.ts'
 import { t } from '../language/text.ts'
@@ -20,8 +20,7 @@ import classes from '../shop/table.module.css'
 /** What works now, with the page or the setting that repairs the rest. */
 export function HealthPage() {
   const health = useQuery({
-    queryKey: ['admin', 'health'],
-    queryFn: ({ signal }) => api.get('/api/admin/health', { signal }),
+    ...readQuery(['admin', 'health'], '/api/admin/health'),
     staleTime: 0,
   })
   return (
@@ -97,42 +96,35 @@ function CheckTable({ checks }: { checks: readonly HealthCheck[] }) {
       </Notice>
     )
   return (
-    <ScrollX label={t('All checks')}>
-      <Table highlightOnHover>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{t('Part')}</Table.Th>
-            <Table.Th visibleFrom="sm">{t('State')}</Table.Th>
-            <Table.Th visibleFrom="sm">{t('Details')}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {checks.map((check) => (
-            <Table.Tr key={`${check.name} ${check.detail}`}>
-              <Table.Td>
-                <Group justify="space-between" gap="xs">
-                  <CheckLink check={check} />
-                  <Box hiddenFrom="sm">
-                    <StateBadge state={check.state} />
-                  </Box>
-                </Group>
-                <Text size="sm" c="dimmed" hiddenFrom="sm" style={{ overflowWrap: 'anywhere' }}>
-                  {check.detail}
-                </Text>
-              </Table.Td>
-              <Table.Td visibleFrom="sm">
-                <StateBadge state={check.state} />
-              </Table.Td>
-              <Table.Td visibleFrom="sm" style={{ overflowWrap: 'anywhere' }}>
-                {check.detail}
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </ScrollX>
+    <DataTable
+      label={t('All checks')}
+      rows={checks}
+      getKey={({ name, detail }) => `${name} ${detail}`}
+      columns={COLUMNS}
+    />
   )
 }
+
+const COLUMNS: Column<HealthCheck>[] = [
+  {
+    head: t('Part'),
+    cell: (check) => (
+      <>
+        <Group justify="space-between" gap="xs">
+          <CheckLink check={check} />
+          <Box hiddenFrom="sm">
+            <StateBadge state={check.state} />
+          </Box>
+        </Group>
+        <Text size="sm" c="dimmed" hiddenFrom="sm" style={{ overflowWrap: 'anywhere' }}>
+          {check.detail}
+        </Text>
+      </>
+    ),
+  },
+  { head: t('State'), visibleFrom: 'sm', cell: StateBadge },
+  { head: t('Details'), visibleFrom: 'sm', breaks: 'anywhere', cell: ({ detail }) => detail },
+]
 
 /** The page where a part is set up, or where its rows are. */
 const PAGES = {

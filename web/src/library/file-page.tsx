@@ -2,10 +2,11 @@ import { Button, Card, Group, Skeleton, Stack, Text } from '@mantine/core'
 import { IconDownload, IconMessageQuestion } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useLocation } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { api, request } from '../api/client.ts'
 import { Choice } from '../components/choice.tsx'
 import { formatBytes } from '../components/format.ts'
+import { lazyPart } from '../components/lazy-part.ts'
 import { LinkButton, TextLink } from '../components/links.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
@@ -16,9 +17,7 @@ import { t } from '../language/text.ts'
 import { canConverse, useUser } from '../session/user.ts'
 
 const route = getRouteApi('/app/library/$id')
-const PdfView = lazy(() =>
-  import('../documents/pdf-view.tsx').then(({ PdfView }) => ({ default: PdfView })),
-)
+const PdfView = lazyPart(() => import('../documents/pdf-view.tsx'), 'PdfView')
 
 /**
  * Document at a passage, or at the sentence quoted in the fragment, which never reaches a server's

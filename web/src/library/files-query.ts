@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import { api, request } from '../api/client.ts'
+import { request } from '../api/client.ts'
 import type { Reply } from '../api/operation.ts'
+import { readQuery } from '../api/queries.ts'
 
 const ADDRESS = '/api/library/documents'
 const PAGE = 50
@@ -35,18 +36,12 @@ export function filesQuery({ sort, collection }: FileOrder) {
   })
 }
 
-export const collectionsQuery = queryOptions({
-  queryKey: ['documents', 'collections'],
-  queryFn: ({ signal }) => api.get('/api/library/collections', { signal }),
-})
+export const collectionsQuery = readQuery(['documents', 'collections'], '/api/library/collections')
 
 export type Collection = Reply<'GET', '/api/library/collections'>[number]
 
 /** Shares the lists' key prefix. */
-export const storageQuery = queryOptions({
-  queryKey: ['documents', 'storage'],
-  queryFn: ({ signal }) => api.get('/api/library/storage', { signal }),
-})
+export const storageQuery = readQuery(['documents', 'storage'], '/api/library/storage')
 
 type PageQuery = {
   limit: number

@@ -1,6 +1,7 @@
-import { lazy } from 'react'
+import { lazyPart } from '../components/lazy-part.ts'
 
 /** With its form's fields, when it is first opened. */
-export const CollectionDialog = lazy(() =>
-  import('./collection-dialog.tsx').then(({ CollectionDialog }) => ({ default: CollectionDialog })),
+export const CollectionDialog = lazyPart(
+  () => import('./collection-dialog.tsx'),
+  'CollectionDialog',
 )

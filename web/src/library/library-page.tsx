@@ -1,7 +1,8 @@
 import { IconClipboardText, IconUpload } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { lazy, Suspense, useRef, useState } from 'react'
+import { Suspense, useRef, useState } from 'react'
+import { lazyPart } from '../components/lazy-part.ts'
 import { Page } from '../components/page.tsx'
 import { RequireEntitlement } from '../components/require-entitlement.tsx'
 import { ActionButton } from '../conversations/parts/action-button.tsx'
@@ -19,9 +20,7 @@ import { UploadList } from './upload-list.tsx'
 import { useUploads } from './uploads.ts'
 
 const route = getRouteApi('/app/library')
-const PasteText = lazy(() =>
-  import('./paste-text.tsx').then(({ PasteText }) => ({ default: PasteText })),
-)
+const PasteText = lazyPart(() => import('./paste-text.tsx'), 'PasteText')
 
 export function LibraryPage() {
   return (

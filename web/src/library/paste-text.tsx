@@ -1,9 +1,8 @@
-import { Button, Group, Stack, Textarea, TextInput } from '@mantine/core'
+import { Textarea, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { useMutation } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
-import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
+import { ApiForm } from '../components/api-form.tsx'
 import { plural } from '../components/format.ts'
 import { showToast } from '../components/toasts.tsx'
 import { t } from '../language/text.ts'
@@ -15,43 +14,31 @@ export function PasteText({ collections, onDone }: PasteTextProps) {
     initialValues: { name: '', content: '' },
     validate: { content: (content) => (content.trim() ? null : t('Enter some text')) },
   })
-  const ingest = useMutation({
-    mutationFn: ({ name, content }: typeof form.values) =>
-      api.post('/api/library/ingest/text', {
-        content,
-        collections,
-        metadata: name.trim() ? { source: name.trim() } : {},
-      }),
-    onSuccess: ({ chunks_created }) => {
-      showToast(t('Added: searchable in {0}', plural(chunks_created, 'passage')))
-      onDone()
-      void queries.invalidateQueries({ queryKey: ['documents'] })
-    },
-    onError: (problem) => setFieldErrors(form, problem),
-  })
+  const ingest = async ({ name, content }: typeof form.values) => {
+    const { chunks_created } = await api.post('/api/library/ingest/text', {
+      content,
+      collections,
+      metadata: name.trim() ? { source: name.trim() } : {},
+    })
+    showToast(t('Added: searchable in {0}', plural(chunks_created, 'passage')))
+    onDone()
+    void queries.invalidateQueries({ queryKey: ['documents'] })
+  }
 
   return (
-    <form onSubmit={form.onSubmit((values) => ingest.mutate(values))}>
-      <Stack>
-        <TextInput
-          label={t('Name')}
-          description={t('Optional. Shown with answers that use this text.')}
-          {...form.getInputProps('name')}
-        />
-        <Textarea
-          label={t('Text')}
-          autosize
-          minRows={5}
-          maxRows={16}
-          {...form.getInputProps('content')}
-        />
-        <FormProblem problem={ingest.error} fields={Object.keys(form.values)} />
-        <Group justify="flex-end">
-          <Button type="submit" loading={ingest.isPending}>
-            {t('Add text')}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <ApiForm form={form} action={t('Add text')} onSend={ingest}>
+      <TextInput
+        label={t('Name')}
+        description={t('Optional. Shown with answers that use this text.')}
+        {...form.getInputProps('name')}
+      />
+      <Textarea
+        label={t('Text')}
+        autosize
+        minRows={5}
+        maxRows={16}
+        {...form.getInputProps('content')}
+      />
+    </ApiForm>
   )
 }

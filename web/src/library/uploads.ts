@@ -1,14 +1,13 @@
-import { useQuery } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { api } from '../api/client.ts'
 import { ApiProblem, formatProblem } from '../api/problem.ts'
-import { queries } from '../api/queries.ts'
+import { queries, readQuery } from '../api/queries.ts'
 import type { IngestWarning, ListedIngestJob } from '../api/types.ts'
 import { type UploadOptions, uploadFile } from '../api/upload.ts'
 import { newId } from '../components/new-id.ts'
 import { translateProblem } from '../language/problem-text.ts'
 import { t } from '../language/text.ts'
-import { ingestJobsQuery, isActive } from './ingest-jobs-query.ts'
 
 /** State of an upload until the service accepts it; the job has the state after that. */
 type Sending =
@@ -188,3 +187,14 @@ function readPause(error: unknown): number | null {
 function canRetry(error: unknown): boolean {
   return !(error instanceof ApiProblem) || ![400, 413, 415, 422].includes(error.status)
 }
+
+const EVERY_MS = 2_000
+
+const isActive = ({ state }: ListedIngestJob) => state === 'queued' || state === 'running'
+
+/** Background ingest jobs, newest first. Polled while one is active. */
+const ingestJobsQuery = queryOptions({
+  ...readQuery(['ingest-jobs'], '/api/library/jobs', { query: { limit: 500 } }),
+  staleTime: 0,
+  refetchInterval: ({ state }) => (state.data?.some(isActive) ? EVERY_MS : false),
+})

@@ -1,9 +1,10 @@
-import { Badge, Button, Group, Select, Table, Text, TextInput } from '@mantine/core'
-import { useDebouncedCallback } from '@mantine/hooks'
-import { IconCpu, IconSearch } from '@tabler/icons-react'
+import { Badge, Button, Group, Text } from '@mantine/core'
+import { IconCpu } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { OperatorModel, Switch } from '../api/types.ts'
+import { type Column, DataTable } from '../components/data-table.tsx'
+import { SearchField, SelectFilter } from '../components/filters.tsx'
 import {
   formatCallCost,
   formatCompact,
@@ -12,12 +13,10 @@ import {
   plural,
 } from '../components/format.ts'
 import { Notice } from '../components/notice.tsx'
-import { ScrollX } from '../components/scroll-x.tsx'
 import { t } from '../language/text.ts'
-import classes from '../shop/table.module.css'
 import { formatShare } from './share.ts'
 import { SwitchButton } from './switch-button.tsx'
-import type { SwitchSubject } from './switch-dialog.tsx'
+import { isSwitchedOff, type SwitchSubject } from './switch-kinds.ts'
 
 const route = getRouteApi('/app/run/run/models')
 
@@ -34,13 +33,26 @@ export function ModelTable({ models, switches, onSwitchOff }: ModelTableProps) {
   const { q = '', vendor } = route.useSearch()
   const [isWhole, setIsWhole] = useState(false)
   const words = q.toLowerCase().split(/\s+/)
-  const found = models.filter((one) => {
-    const name = `${one.vendor}/${one.model}`.toLowerCase()
-    return (
-      (vendor === undefined || one.vendor === vendor) && words.every((word) => name.includes(word))
-    )
-  })
+  const found = models.filter(
+    (model) =>
+      (vendor === undefined || model.vendor === vendor) &&
+      words.every((word) => nameModel(model).toLowerCase().includes(word)),
+  )
   const shown = isWhole ? found : found.slice(0, SHOWN_MAX)
+  const switchColumn: Column<OperatorModel> = {
+    head: t('Switch'),
+    hasButtons: true,
+    ta: 'right',
+    cell: (model) => {
+      const subject: SwitchSubject = { kind: 'model', subject: nameModel(model) }
+      // A pattern or the vendor’s switch is switched on where it is listed.
+      return (
+        (model.off_reason === null || isSwitchedOff(switches, subject)) && (
+          <SwitchButton subject={subject} switches={switches} onSwitchOff={onSwitchOff} />
+        )
+      )
+    },
+  }
   return (
     <>
       <Filters models={models} />
@@ -50,21 +62,13 @@ export function ModelTable({ models, switches, onSwitchOff }: ModelTableProps) {
         </Notice>
       ) : (
         <>
-          <ScrollX label={t('Models')}>
-            <Table highlightOnHover className="numbers">
-              <Heads />
-              <Table.Tbody>
-                {shown.map((model) => (
-                  <Row
-                    key={`${model.vendor}/${model.model}`}
-                    model={model}
-                    switches={switches}
-                    onSwitchOff={onSwitchOff}
-                  />
-                ))}
-              </Table.Tbody>
-            </Table>
-          </ScrollX>
+          <DataTable
+            label={t('Models')}
+            className="numbers"
+            rows={shown}
+            getKey={nameModel}
+            columns={[...COLUMNS, switchColumn]}
+          />
           <Group justify="space-between" mt="md">
             <Text c="dimmed" size="sm" role="status">
               {plural(found.length, 'model')}
@@ -82,122 +86,86 @@ export function ModelTable({ models, switches, onSwitchOff }: ModelTableProps) {
 }
 
 function Filters({ models }: { models: readonly OperatorModel[] }) {
-  const { q, vendor } = route.useSearch()
-  const navigate = route.useNavigate()
-  const set = (next: { q?: string | undefined; vendor?: string | undefined }) =>
-    void navigate({
-      search: (search) => ({ ...search, ...next }),
-      replace: true,
-      resetScroll: false,
-    })
-  const search = useDebouncedCallback((typed: string) => set({ q: typed.trim() || undefined }), 250)
   return (
     <Group gap="sm" mb="md">
-      <TextInput
-        type="search"
-        flex="1 1 14rem"
-        aria-label={t('Search models')}
-        placeholder={t('Model name')}
-        leftSection={<IconSearch size={18} aria-hidden />}
-        maxLength={200}
-        defaultValue={q ?? ''}
-        onChange={({ currentTarget: { value } }) => search(value)}
-      />
-      <Select
+      <SearchField flex="1 1 14rem" aria-label={t('Search models')} placeholder={t('Model name')} />
+      <SelectFilter
+        name="vendor"
         aria-label={t('Vendor')}
         placeholder={t('Any vendor')}
-        clearable
         w={{ base: '100%', xs: 180 }}
-        value={vendor ?? null}
-        onChange={(chosen) => set({ vendor: chosen ?? undefined })}
         data={[...new Set(models.map((model) => model.vendor))]}
       />
     </Group>
   )
 }
 
-function Heads() {
+const nameModel = ({ vendor, model }: OperatorModel) => `${vendor}/${model}`
+
+const COLUMNS: Column<OperatorModel>[] = [
+  { head: t('Model'), cell: (model) => <Model model={model} /> },
+  {
+    head: t('Input per million'),
+    visibleFrom: 'md',
+    ta: 'right',
+    title: describePrice,
+    cell: (model) => formatPrice(model, model.input_usd_per_million),
+  },
+  {
+    head: t('Output per million'),
+    visibleFrom: 'md',
+    ta: 'right',
+    title: describePrice,
+    cell: (model) => formatPrice(model, model.output_usd_per_million),
+  },
+  {
+    head: t('Context'),
+    visibleFrom: 'lg',
+    ta: 'right',
+    cell: ({ context_tokens }) => (context_tokens === null ? '–' : formatCompact(context_tokens)),
+  },
+  { head: t('Calls'), visibleFrom: 'sm', ta: 'right', cell: ({ calls }) => formatCount(calls) },
+  {
+    head: t('Failed'),
+    visibleFrom: 'sm',
+    ta: 'right',
+    breaks: 'nowhere',
+    cell: ({ failed, calls }) => formatShare(failed, calls),
+  },
+  {
+    head: t('Cost'),
+    ta: 'right',
+    cell: ({ calls, cost_usd }) => (calls === 0 ? '–' : formatCallCost(cost_usd)),
+  },
+]
+
+function Model({ model }: { model: OperatorModel }) {
   return (
-    <Table.Thead>
-      <Table.Tr>
-        <Table.Th>{t('Model')}</Table.Th>
-        <Table.Th visibleFrom="md" ta="right">
-          {t('Input per million')}
-        </Table.Th>
-        <Table.Th visibleFrom="md" ta="right">
-          {t('Output per million')}
-        </Table.Th>
-        <Table.Th visibleFrom="lg" ta="right">
-          {t('Context')}
-        </Table.Th>
-        <Table.Th visibleFrom="sm" ta="right">
-          {t('Calls')}
-        </Table.Th>
-        <Table.Th visibleFrom="sm" ta="right">
-          {t('Failed')}
-        </Table.Th>
-        <Table.Th ta="right">{t('Cost')}</Table.Th>
-        <Table.Th>
-          <span className="visually-hidden">{t('Switch')}</span>
-        </Table.Th>
-      </Table.Tr>
-    </Table.Thead>
+    <>
+      <span style={{ overflowWrap: 'anywhere' }}>{nameModel(model)}</span>
+      <Group gap={6} mt={2}>
+        {model.is_default && <Badge color="pine">{t('Default')}</Badge>}
+        {model.off_reason !== null && (
+          <Badge color="red" title={model.off_reason}>
+            {t('Off')}
+          </Badge>
+        )}
+      </Group>
+      <Text c="dimmed" size="sm" hiddenFrom="md">
+        {t(
+          '{0} in, {1} out per million',
+          formatExactDollars(model.input_usd_per_million),
+          formatExactDollars(model.output_usd_per_million),
+        )}
+      </Text>
+    </>
   )
 }
 
-type RowProps = Omit<ModelTableProps, 'models'> & { model: OperatorModel }
+function describePrice({ is_price_estimated }: OperatorModel): string {
+  return t('Price per million tokens{0}', is_price_estimated ? ' (estimated)' : '')
+}
 
-function Row({ model, switches, onSwitchOff }: RowProps) {
-  const name = `${model.vendor}/${model.model}`
-  const subject: SwitchSubject = { kind: 'model', subject: name }
-  const estimate = model.is_price_estimated ? ' (estimated)' : ''
-  const isOwnSwitch = switches.some(
-    (one) => one.kind === 'model' && one.subject === subject.subject,
-  )
-  return (
-    <Table.Tr>
-      <Table.Td>
-        <span style={{ overflowWrap: 'anywhere' }}>{name}</span>
-        <Group gap={6} mt={2}>
-          {model.is_default && <Badge color="pine">{t('Default')}</Badge>}
-          {model.off_reason !== null && (
-            <Badge color="red" title={model.off_reason}>
-              {t('Off')}
-            </Badge>
-          )}
-        </Group>
-        <Text c="dimmed" size="sm" hiddenFrom="md">
-          {t(
-            '{0} in, {1} out per million',
-            formatExactDollars(model.input_usd_per_million),
-            formatExactDollars(model.output_usd_per_million),
-          )}
-        </Text>
-      </Table.Td>
-      <Table.Td visibleFrom="md" ta="right" title={t('Price per million tokens{0}', estimate)}>
-        {formatExactDollars(model.input_usd_per_million)}
-        {model.is_price_estimated && '*'}
-      </Table.Td>
-      <Table.Td visibleFrom="md" ta="right" title={t('Price per million tokens{0}', estimate)}>
-        {formatExactDollars(model.output_usd_per_million)}
-        {model.is_price_estimated && '*'}
-      </Table.Td>
-      <Table.Td visibleFrom="lg" ta="right">
-        {model.context_tokens === null ? '–' : formatCompact(model.context_tokens)}
-      </Table.Td>
-      <Table.Td visibleFrom="sm" ta="right">
-        {formatCount(model.calls)}
-      </Table.Td>
-      <Table.Td visibleFrom="sm" ta="right" className={classes.whole}>
-        {formatShare(model.failed, model.calls)}
-      </Table.Td>
-      <Table.Td ta="right">{model.calls === 0 ? '–' : formatCallCost(model.cost_usd)}</Table.Td>
-      <Table.Td ta="right" className={classes.actions}>
-        {/* A pattern or the vendor’s switch is switched on where it is listed. */}
-        {(model.off_reason === null || isOwnSwitch) && (
-          <SwitchButton subject={subject} switches={switches} onSwitchOff={onSwitchOff} />
-        )}
-      </Table.Td>
-    </Table.Tr>
-  )
+function formatPrice({ is_price_estimated }: OperatorModel, amount: number): string {
+  return `${formatExactDollars(amount)}${is_price_estimated ? '*' : ''}`
 }

@@ -1,17 +1,21 @@
 import { Button, Skeleton, Stack, Text } from '@mantine/core'
 import { IconPower } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { ModelsOverview, Switch } from '../api/types.ts'
+import { FormProblem } from '../components/form-problem.tsx'
+import { formatTime } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
+import rows from '../customers/customer-page.module.css'
+import { rich } from '../language/rich.ts'
 import { t } from '../language/text.ts'
 import { Fact, Panel } from '../shop/facts.tsx'
 import layout from '../shop/order-page.module.css'
 import { ModelTable } from './model-table.tsx'
-import { modelsQuery, switchesQuery } from './models-query.ts'
-import { SwitchDialog, type SwitchSubject } from './switch-dialog.tsx'
-import { SwitchList } from './switch-list.tsx'
+import { modelsQuery, switchesQuery, switchOn } from './models-query.ts'
+import { SwitchDialog } from './switch-dialog.tsx'
+import { SWITCH_KINDS, type SwitchSubject } from './switch-kinds.ts'
 import { VendorTable } from './vendor-table.tsx'
 
 type Opened = { subject?: SwitchSubject }
@@ -106,5 +110,53 @@ function Routes({ overview }: { overview: ModelsOverview }) {
         </dl>
       </Panel>
     </div>
+  )
+}
+
+/** Everything that is off, with the reason that rejected callers read. */
+function SwitchList({ switches }: { switches: Switch[] }) {
+  if (switches.length === 0) return null
+  return (
+    <Panel title={t('Switched off')}>
+      <ul className={rows.rows}>
+        {switches.map((one) => (
+          <SwitchRow key={`${one.kind} ${one.subject}`} off={one} />
+        ))}
+      </ul>
+    </Panel>
+  )
+}
+
+function SwitchRow({ off }: { off: Switch }) {
+  const { kind, subject, email, reason, set_at } = off
+  const on = useMutation({ mutationFn: () => switchOn(off) })
+  const name = kind === 'user' && email !== null ? email : subject
+  return (
+    <li>
+      <div>
+        <Text size="sm" fw={550}>
+          {SWITCH_KINDS[kind].label}: {name}
+        </Text>
+        <small>
+          {rich(
+            '{0}since {1}: {2}',
+            kind === 'key' && email !== null && `${email}, `,
+            formatTime(set_at),
+            reason,
+          )}
+        </small>
+        <FormProblem problem={on.error} />
+      </div>
+      <Button
+        variant="default"
+        size="compact-sm"
+        style={{ flexShrink: 0 }}
+        aria-label={t('Switch on {0}', name)}
+        loading={on.isPending}
+        onClick={() => on.mutate()}
+      >
+        {t('Switch on')}
+      </Button>
+    </li>
   )
 }

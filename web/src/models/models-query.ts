@@ -1,22 +1,19 @@
-import { queryOptions } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
-import { queries } from '../api/queries.ts'
+import { queries, readQuery } from '../api/queries.ts'
 import type { Switch } from '../api/types.ts'
 
 /** Circuits and switches change by themselves. */
 const REFRESH_MS = 10_000
 
-export const modelsQuery = queryOptions({
-  queryKey: ['admin', 'models'],
-  queryFn: ({ signal }) => api.get('/api/admin/models', { signal }),
+export const modelsQuery = {
+  ...readQuery(['admin', 'models'], '/api/admin/models'),
   refetchInterval: REFRESH_MS,
-})
+}
 
-export const switchesQuery = queryOptions({
-  queryKey: ['admin', 'switches'],
-  queryFn: ({ signal }) => api.get('/api/admin/switches', { signal }),
+export const switchesQuery = {
+  ...readQuery(['admin', 'switches'], '/api/admin/switches'),
   refetchInterval: REFRESH_MS,
-})
+}
 
 /** Shows the new states, and no effect that was computed before the change. */
 export async function refreshModels(): Promise<void> {

@@ -5,7 +5,7 @@ import type { Switch } from '../api/types.ts'
 import { showToast } from '../components/toasts.tsx'
 import { t } from '../language/text.ts'
 import { switchOn } from './models-query.ts'
-import type { SwitchSubject } from './switch-dialog.tsx'
+import { isSwitchedOff, type SwitchSubject } from './switch-kinds.ts'
 
 type SwitchButtonProps = {
   subject: SwitchSubject
@@ -15,7 +15,7 @@ type SwitchButtonProps = {
 
 /** Switches a row off by its dialog, and on again at once. */
 export function SwitchButton({ subject, switches, onSwitchOff }: SwitchButtonProps) {
-  const isOff = switches.some((one) => one.kind === subject.kind && one.subject === subject.subject)
+  const isOff = isSwitchedOff(switches, subject)
   const on = useMutation({
     mutationFn: () => switchOn(subject),
     onSuccess: () => showToast(t('Switched on')),

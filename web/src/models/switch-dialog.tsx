@@ -3,15 +3,14 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../api/client.ts'
+import { readQuery } from '../api/queries.ts'
 import type { SwitchKind } from '../api/types.ts'
 import { FormProblem } from '../components/form-problem.tsx'
 import { t } from '../language/text.ts'
 import { FormDialog } from '../shop/form-dialog.tsx'
 import { refreshModels } from './models-query.ts'
 import { SwitchEffectView } from './switch-effect.tsx'
-import { SWITCH_KINDS } from './switch-kinds.ts'
-
-export type SwitchSubject = { kind: SwitchKind; subject: string }
+import { SWITCH_KINDS, type SwitchSubject } from './switch-kinds.ts'
 
 type SwitchDialogProps = {
   /** Omitted: the dialog asks for it. */
@@ -59,12 +58,9 @@ export function SwitchDialog({ given, onClose }: SwitchDialogProps) {
 /** Users and keys have no other effect than that their calls are rejected. */
 function useSwitchEffect(kind: SwitchKind, subject: string) {
   return useQuery({
-    queryKey: ['admin', 'switch-effect', kind, subject],
-    queryFn: ({ signal }) =>
-      api.get('/api/admin/switches/effect', {
-        query: { kind: kind === 'vendor' ? kind : 'model', subject },
-        signal,
-      }),
+    ...readQuery(['admin', 'switch-effect', kind, subject], '/api/admin/switches/effect', {
+      query: { kind: kind === 'vendor' ? kind : 'model', subject },
+    }),
     enabled: subject !== '' && (kind === 'model' || kind === 'vendor'),
   })
 }

@@ -1,5 +1,7 @@
-import type { SwitchKind } from '../api/types.ts'
+import type { Switch, SwitchKind } from '../api/types.ts'
 import { t } from '../language/text.ts'
+
+export type SwitchSubject = { kind: SwitchKind; subject: string }
 
 type KindWords = { label: string; subjectLabel: string; hint: string }
 
@@ -20,4 +22,11 @@ export const SWITCH_KINDS: Readonly<Record<SwitchKind, KindWords>> = {
     hint: t('Blocks all calls. The user can still sign in, pay and export data.'),
   },
   key: { label: t('API key'), subjectLabel: t('API key ID'), hint: t('Blocks this key only') },
+}
+
+export function isSwitchedOff(
+  switches: readonly Switch[],
+  { kind, subject }: SwitchSubject,
+): boolean {
+  return switches.some((one) => one.kind === kind && one.subject === subject)
 }

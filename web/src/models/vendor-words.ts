@@ -1,5 +1,6 @@
 import type { OperatorVendor, Switch } from '../api/types.ts'
 import { t } from '../language/text.ts'
+import { isSwitchedOff } from './switch-kinds.ts'
 
 const FAILURES: Readonly<Record<string, string>> = {
   unreachable: t('Not reachable'),
@@ -27,8 +28,8 @@ export function describeVendorState(
   { name, state, endpoints, limited_models }: OperatorVendor,
   switches: readonly Switch[],
 ): StateBadge[] {
-  const isOff = switches.some(({ kind, subject }) => kind === 'vendor' && subject === name)
-  if (isOff) return [{ label: t('Switched off'), color: 'red' }]
+  if (isSwitchedOff(switches, { kind: 'vendor', subject: name }))
+    return [{ label: t('Switched off'), color: 'red' }]
   const open = endpoints.filter(({ circuit }) => circuit === 'open')
   const isProbing = endpoints.some(({ circuit }) => circuit === 'half-open')
   const badges: StateBadge[] = []

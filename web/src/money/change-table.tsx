@@ -1,13 +1,12 @@
-import { Badge, Group, Table, Text } from '@mantine/core'
+import { Badge, Group, Text } from '@mantine/core'
 import type { SubscriptionChange, SubscriptionChangeKind } from '../api/types.ts'
 import { planName } from '../billing/plans.ts'
 import { usePlans } from '../billing/use-plans.ts'
+import { DataTable } from '../components/data-table.tsx'
 import { formatUtcDay } from '../components/format.ts'
-import { ScrollX } from '../components/scroll-x.tsx'
 import { t } from '../language/text.ts'
 import { formatAmount } from '../shop/amount.ts'
-import tableClasses from '../shop/table.module.css'
-import { CustomerLink } from './movement-table.tsx'
+import { Customer } from './movement-table.tsx'
 
 export const KINDS: Record<SubscriptionChangeKind, { label: string; color: string }> = {
   new: { label: t('New'), color: 'pine' },
@@ -23,52 +22,54 @@ export const KINDS: Record<SubscriptionChangeKind, { label: string; color: strin
 export function ChangeTable({ changes }: { changes: SubscriptionChange[] }) {
   const plans = usePlans()
   return (
-    <ScrollX label={t('Changes of subscriptions')}>
-      <Table highlightOnHover>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{t('Customer')}</Table.Th>
-            <Table.Th visibleFrom="sm">{t('Change')}</Table.Th>
-            <Table.Th visibleFrom="md">{t('Plan')}</Table.Th>
-            <Table.Th visibleFrom="md">{t('Day')}</Table.Th>
-            <Table.Th visibleFrom="md" ta="right">
-              {t('MRR before')}
-            </Table.Th>
-            <Table.Th ta="right">{t('MRR after')}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {changes.map((change) => {
-            const { day, user_id, email, kind, tier, currency } = change
-            return (
-              <Table.Tr key={`${day} ${user_id} ${kind} ${currency} ${change.after_cents}`}>
-                <Table.Td>
-                  <CustomerLink id={user_id} name={email ?? t('Deleted account')} />
-                  <Group gap={6} hiddenFrom="md">
-                    <Badge color={KINDS[kind].color} hiddenFrom="sm">
-                      {KINDS[kind].label}
-                    </Badge>
-                    <Text c="dimmed" size="sm">
-                      {formatUtcDay(day)}
-                    </Text>
-                  </Group>
-                </Table.Td>
-                <Table.Td visibleFrom="sm">
-                  <Badge color={KINDS[kind].color}>{KINDS[kind].label}</Badge>
-                </Table.Td>
-                <Table.Td visibleFrom="md">{tier === null ? '–' : planName(plans, tier)}</Table.Td>
-                <Table.Td visibleFrom="md">{formatUtcDay(day)}</Table.Td>
-                <Table.Td visibleFrom="md" ta="right" className={tableClasses.whole}>
-                  {formatAmount(change.before_cents, currency)}
-                </Table.Td>
-                <Table.Td ta="right" className={tableClasses.whole}>
-                  {formatAmount(change.after_cents, currency)}
-                </Table.Td>
-              </Table.Tr>
-            )
-          })}
-        </Table.Tbody>
-      </Table>
-    </ScrollX>
+    <DataTable
+      label={t('Changes of subscriptions')}
+      rows={changes}
+      getKey={({ day, user_id, kind, currency, after_cents }) =>
+        `${day} ${user_id} ${kind} ${currency} ${after_cents}`
+      }
+      columns={[
+        {
+          head: t('Customer'),
+          cell: ({ user_id, email, kind, day }) => (
+            <>
+              <Customer user_id={user_id} email={email} />
+              <Group gap={6} hiddenFrom="md">
+                <Badge color={KINDS[kind].color} hiddenFrom="sm">
+                  {KINDS[kind].label}
+                </Badge>
+                <Text c="dimmed" size="sm">
+                  {formatUtcDay(day)}
+                </Text>
+              </Group>
+            </>
+          ),
+        },
+        {
+          head: t('Change'),
+          visibleFrom: 'sm',
+          cell: ({ kind }) => <Badge color={KINDS[kind].color}>{KINDS[kind].label}</Badge>,
+        },
+        {
+          head: t('Plan'),
+          visibleFrom: 'md',
+          cell: ({ tier }) => (tier === null ? '–' : planName(plans, tier)),
+        },
+        { head: t('Day'), visibleFrom: 'md', cell: ({ day }) => formatUtcDay(day) },
+        {
+          head: t('MRR before'),
+          visibleFrom: 'md',
+          ta: 'right',
+          breaks: 'nowhere',
+          cell: ({ before_cents, currency }) => formatAmount(before_cents, currency),
+        },
+        {
+          head: t('MRR after'),
+          ta: 'right',
+          breaks: 'nowhere',
+          cell: ({ after_cents, currency }) => formatAmount(after_cents, currency),
+        },
+      ]}
+    />
   )
 }

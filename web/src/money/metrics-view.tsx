@@ -1,69 +1,49 @@
-import { Button, Card, Group, NativeSelect, Skeleton, Table } from '@mantine/core'
-import { IconChartBarOff, IconDownload } from '@tabler/icons-react'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { Card, Group, Skeleton, Table } from '@mantine/core'
+import { IconChartBarOff } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import type { BusinessMetrics, MetricInterval, MetricTotal } from '../api/types.ts'
-import { FormProblem } from '../components/form-problem.tsx'
+import { ExportButton } from '../components/export-button.tsx'
+import { NativeFilter, useSetSearch } from '../components/filters.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { ScrollX } from '../components/scroll-x.tsx'
 import { t } from '../language/text.ts'
 import tableClasses from '../shop/table.module.css'
+import { readSpan } from '../usage/days.ts'
 import { Change } from './change.tsx'
 import { MetricChart } from './metric-chart.tsx'
 import { formatMetric, labelLine, METRIC_GROUPS, nameLine } from './metric-words.ts'
 import classes from './money.module.css'
-import { downloadMetrics, metricsQuery, readSpan } from './money-query.ts'
+import { downloadMetrics, metricsQuery } from './money-query.ts'
 import { PeriodChoice } from './period-choice.tsx'
 import { RowsLink } from './rows-link.tsx'
 
 const route = getRouteApi('/app/run/run/money')
 
-const INTERVALS: { value: MetricInterval; label: string }[] = [
-  { value: 'day', label: t('By day') },
-  { value: 'week', label: t('By week') },
-  { value: 'month', label: t('By month') },
-]
-
 /** All metrics of a period as a table, and one of them as a chart. */
 export function MetricsView() {
   const { days = 30, interval = 'day', metric } = route.useSearch()
-  const navigate = route.useNavigate()
   const span = readSpan(days)
   const metrics = useQuery({
     ...metricsQuery(span, { interval }),
     placeholderData: (previous) => previous,
   })
-  const download = useMutation({ mutationFn: () => downloadMetrics(span, interval) })
   return (
     <>
       <Group gap="sm" mb="md">
         <PeriodChoice />
-        <NativeSelect
+        <NativeFilter
+          name="interval"
           aria-label={t('Interval')}
-          value={interval}
-          onChange={({ currentTarget: { value } }) =>
-            void navigate({
-              search: (search) => ({
-                ...search,
-                interval: value === 'day' ? undefined : (value as MetricInterval),
-              }),
-              replace: true,
-              resetScroll: false,
-            })
-          }
-          data={INTERVALS}
+          all={t('By day')}
+          data={[
+            { value: 'week', label: t('By week') },
+            { value: 'month', label: t('By month') },
+          ]}
         />
-        <Button
-          variant="default"
-          leftSection={<IconDownload size={18} aria-hidden />}
-          loading={download.isPending}
-          onClick={() => download.mutate()}
-        >
-          {t('Export CSV')}
-        </Button>
+        <ExportButton download={() => downloadMetrics(span, interval)} />
       </Group>
-      <FormProblem problem={download.error} />
       <Loaded query={metrics} skeleton={<Skeleton h={640} />}>
         {(data) => <Metrics metrics={data} interval={interval} chosen={metric ?? 'revenue'} />}
       </Loaded>
@@ -118,14 +98,8 @@ type MetricTableProps = {
 }
 
 function MetricTable({ metrics, lines, chosen }: MetricTableProps) {
-  const navigate = route.useNavigate()
+  const setSearch = useSetSearch()
   const before = new Map(metrics.previous.map((line) => [nameLine(line), line.value]))
-  const show = (metric: string) =>
-    void navigate({
-      search: (search) => ({ ...search, metric }),
-      replace: true,
-      resetScroll: false,
-    })
   return (
     <ScrollX label={t('All metrics')}>
       <Table className="numbers" verticalSpacing="xs">
@@ -158,7 +132,7 @@ function MetricTable({ metrics, lines, chosen }: MetricTableProps) {
                   label={labelLine(line, lines)}
                   before={before.get(nameLine(line)) ?? null}
                   isChosen={nameLine(line) === chosen}
-                  onShow={() => show(nameLine(line))}
+                  onShow={() => setSearch({ metric: nameLine(line) })}
                 />
               ))}
           </Table.Tbody>

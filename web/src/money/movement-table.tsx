@@ -1,10 +1,10 @@
-import { Badge, Group, Table, Text } from '@mantine/core'
+import { Badge, Group, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { Movement } from '../api/types.ts'
 import { planName } from '../billing/plans.ts'
 import { usePlans } from '../billing/use-plans.ts'
+import { DataTable } from '../components/data-table.tsx'
 import { formatDay, formatTime } from '../components/format.ts'
-import { ScrollX } from '../components/scroll-x.tsx'
 import { t } from '../language/text.ts'
 import { formatAmount } from '../shop/amount.ts'
 import { useTierNames } from '../shop/products-query.ts'
@@ -27,60 +27,48 @@ export function MovementTable({ movements }: { movements: Movement[] }) {
         ? nameProduct(tier)
         : planName(plans, tier)
   return (
-    <ScrollX label={t('Payments and refunds')}>
-      <Table highlightOnHover>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{t('Customer')}</Table.Th>
-            <Table.Th visibleFrom="md">{t('For')}</Table.Th>
-            <Table.Th visibleFrom="md">{t('Type')}</Table.Th>
-            <Table.Th visibleFrom="lg">{t('Invoice')}</Table.Th>
-            <Table.Th visibleFrom="md">{t('Date')}</Table.Th>
-            <Table.Th ta="right">{t('Amount')}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {movements.map((movement) => (
-            <MovementRow
-              key={`${movement.type} ${movement.id}`}
-              movement={movement}
-              sold={nameSold(movement)}
-            />
-          ))}
-        </Table.Tbody>
-      </Table>
-    </ScrollX>
-  )
-}
-
-function MovementRow({ movement, sold }: { movement: Movement; sold: string }) {
-  const { at, type, invoice, amount_cents, currency } = movement
-  return (
-    <Table.Tr>
-      <Table.Td>
-        <Payer movement={movement} />
-        <Group gap="2px 8px" mt={2} hiddenFrom="md">
-          <Text size="sm">{sold}</Text>
-          <TypeBadge type={type} />
-          <Text c="dimmed" size="sm">
-            {formatDay(at)}
-          </Text>
-        </Group>
-      </Table.Td>
-      <Table.Td visibleFrom="md">{sold}</Table.Td>
-      <Table.Td visibleFrom="md">
-        <TypeBadge type={type} />
-      </Table.Td>
-      <Table.Td visibleFrom="lg" className={tableClasses.whole}>
-        {invoice ?? '–'}
-      </Table.Td>
-      <Table.Td visibleFrom="md" className={tableClasses.whole}>
-        {formatTime(at)}
-      </Table.Td>
-      <Table.Td ta="right" className={tableClasses.whole}>
-        {formatAmount(amount_cents, currency)}
-      </Table.Td>
-    </Table.Tr>
+    <DataTable
+      label={t('Payments and refunds')}
+      rows={movements}
+      getKey={({ type, id }) => `${type} ${id}`}
+      columns={[
+        {
+          head: t('Customer'),
+          cell: (movement) => (
+            <>
+              <Payer movement={movement} />
+              <Group gap="2px 8px" mt={2} hiddenFrom="md">
+                <Text size="sm">{nameSold(movement)}</Text>
+                <TypeBadge type={movement.type} />
+                <Text c="dimmed" size="sm">
+                  {formatDay(movement.at)}
+                </Text>
+              </Group>
+            </>
+          ),
+        },
+        { head: t('For'), visibleFrom: 'md', cell: nameSold },
+        { head: t('Type'), visibleFrom: 'md', cell: TypeBadge },
+        {
+          head: t('Invoice'),
+          visibleFrom: 'lg',
+          breaks: 'nowhere',
+          cell: ({ invoice }) => invoice ?? '–',
+        },
+        {
+          head: t('Date'),
+          visibleFrom: 'md',
+          breaks: 'nowhere',
+          cell: ({ at }) => formatTime(at),
+        },
+        {
+          head: t('Amount'),
+          ta: 'right',
+          breaks: 'nowhere',
+          cell: ({ amount_cents, currency }) => formatAmount(amount_cents, currency),
+        },
+      ]}
+    />
   )
 }
 
@@ -90,22 +78,20 @@ function TypeBadge({ type }: Pick<Movement, 'type'>) {
 }
 
 function Payer({ movement: { email, order_id, user_id } }: { movement: Movement }) {
-  const name = email ?? t('Deleted account')
-  if (order_id !== null)
-    return (
-      <Link to="/shop/orders/$id" params={{ id: order_id }} className={tableClasses.open}>
-        {name}
-      </Link>
-    )
-  return <CustomerLink id={email === null ? null : user_id} name={name} />
+  if (order_id === null) return <Customer user_id={user_id} email={email} />
+  return (
+    <Link to="/shop/orders/$id" params={{ id: order_id }} className={tableClasses.open}>
+      {email ?? t('Deleted account')}
+    </Link>
+  )
 }
 
-export function CustomerLink({ id, name }: { id: string | null; name: string }) {
-  return id === null ? (
-    name
-  ) : (
-    <Link to="/customers/$id" params={{ id }} className={tableClasses.open}>
-      {name}
+/** Deleted accounts have no page. */
+export function Customer({ user_id, email }: { user_id: string | null; email: string | null }) {
+  if (user_id === null || email === null) return email ?? t('Deleted account')
+  return (
+    <Link to="/customers/$id" params={{ id: user_id }} className={tableClasses.open}>
+      {email}
     </Link>
   )
 }

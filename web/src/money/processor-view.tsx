@@ -2,7 +2,7 @@ import { Badge, Button, Card, Group, Paper, Skeleton, Stack, Text } from '@manti
 import { IconCircleCheck } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
-import { queries } from '../api/queries.ts'
+import { queries, readQuery } from '../api/queries.ts'
 import type { Disagreement } from '../api/types.ts'
 import { FormProblem } from '../components/form-problem.tsx'
 import { plural } from '../components/format.ts'
@@ -17,10 +17,7 @@ const processorKey = ['money', 'processor']
  * button does it now.
  */
 export function ProcessorView() {
-  const look = useQuery({
-    queryKey: processorKey,
-    queryFn: ({ signal }) => api.get('/api/admin/billing/disagreements', { signal }),
-  })
+  const look = useQuery(readQuery(processorKey, '/api/admin/billing/disagreements'))
   const sync = useMutation({
     mutationFn: () => api.post('/api/admin/billing/sync', undefined),
     onSuccess: () => queries.invalidateQueries({ queryKey: processorKey }),

@@ -2,13 +2,14 @@ import { Card, Group, Skeleton, Stack, Table, Text, Title } from '@mantine/core'
 import { IconChartBarOff } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { api } from '../api/client.ts'
+import { readQuery } from '../api/queries.ts'
 import type {
   AllUsageGroup,
   AllUsageGrouping,
   GetAllUsageResponse,
   Percentiles,
 } from '../api/types.ts'
+import { type Column, DataTable } from '../components/data-table.tsx'
 import {
   formatCallCost,
   formatCompact,
@@ -19,11 +20,10 @@ import {
 } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
-import { ScrollX } from '../components/scroll-x.tsx'
 import { Stat, StatGrid } from '../components/stat.tsx'
-import { locale } from '../language/language.ts'
 import { t } from '../language/text.ts'
-import { listDays } from '../usage/days.ts'
+import { formatShare } from '../models/share.ts'
+import { listDays, readSpan } from '../usage/days.ts'
 import { formatGroupName } from '../usage/group-name.ts'
 import { UsageChart } from '../usage/usage-chart.tsx'
 import { UsageFilters } from '../usage/usage-filters.tsx'
@@ -40,41 +40,31 @@ const HEADS: Record<AllUsageGrouping, string> = {
 }
 
 const GROUPINGS = [
-  ['day', t('By day')],
-  ['vendor', t('By vendor')],
-  ['model', t('By model')],
-  ['plan', t('By plan')],
-  ['user', t('By user')],
-  ['outcome', t('By status')],
-] as const
+  { value: '', label: t('By day') },
+  { value: 'vendor', label: t('By vendor') },
+  { value: 'model', label: t('By model') },
+  { value: 'plan', label: t('By plan') },
+  { value: 'user', label: t('By user') },
+  { value: 'outcome', label: t('By status') },
+]
 
 /** Usage of all users: failures, latency, cost, and the users with the highest cost. */
 export function UsageView() {
   const { days: asked = 30, group_by = 'day' } = route.useSearch()
   // A year would be a request for too many calls.
   const days = Math.min(90, asked)
-  const navigate = route.useNavigate()
-  const span = listDays(new Date(), days)
-  const query = { from: span[0], to: span.at(-1), group_by }
+  const query = { ...readSpan(days), group_by }
   const usage = useQuery({
-    queryKey: ['admin', 'usage', query],
-    queryFn: ({ signal }) => api.get('/api/admin/usage', { query, signal }),
+    ...readQuery(['admin', 'usage', query], '/api/admin/usage', { query }),
     placeholderData: (previous) => previous,
   })
-  const set = (next: object) =>
-    void navigate({
-      search: (search) => ({ ...search, ...next }),
-      replace: true,
-      resetScroll: false,
-    })
-
   return (
     <Stack>
       <Group gap="sm">
-        <UsageFilters days={days} groupedBy={group_by} groupings={GROUPINGS} onChange={set} />
+        <UsageFilters days={days} groupings={GROUPINGS} />
       </Group>
       <Loaded query={usage} skeleton={<Skeleton h={420} />}>
-        {(data) => <Figures data={data} days={span} groupedBy={group_by} />}
+        {(data) => <Figures data={data} days={listDays(new Date(), days)} groupedBy={group_by} />}
       </Loaded>
     </Stack>
   )
@@ -160,58 +150,42 @@ function Figures({ data, days, groupedBy }: FiguresProps) {
   )
 }
 
-function GroupTable({
-  groups,
-  groupedBy,
-}: {
-  groups: AllUsageGroup[]
-  groupedBy: AllUsageGrouping
-}) {
+type GroupTableProps = { groups: AllUsageGroup[]; groupedBy: AllUsageGrouping }
+
+function GroupTable({ groups, groupedBy }: GroupTableProps) {
+  const heads: Column<AllUsageGroup> = {
+    head: HEADS[groupedBy],
+    breaks: groupedBy === 'day' ? 'nowhere' : 'anywhere',
+    cell: ({ email, key }) => email ?? formatGroupName(groupedBy, key, new Map()),
+  }
   return (
-    <ScrollX label={t('Usage table')}>
-      <Table miw={860} className="numbers" verticalSpacing="xs">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{HEADS[groupedBy]}</Table.Th>
-            <Table.Th ta="right">{t('Requests')}</Table.Th>
-            <Table.Th ta="right">{t('Failed')}</Table.Th>
-            <Table.Th ta="right">{t('Input tokens')}</Table.Th>
-            <Table.Th ta="right">{t('Cached')}</Table.Th>
-            <Table.Th ta="right">{t('Output tokens')}</Table.Th>
-            <Table.Th ta="right">{t('Median')}</Table.Th>
-            <Table.Th ta="right">{t('95th pct.')}</Table.Th>
-            <Table.Th ta="right">{t('First token')}</Table.Th>
-            <Table.Th ta="right">{t('Cost')}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {groups.map((group) => (
-            <Table.Tr key={group.key}>
-              <Table.Td
-                style={
-                  groupedBy === 'day' ? { whiteSpace: 'nowrap' } : { overflowWrap: 'anywhere' }
-                }
-              >
-                {group.email ?? formatGroupName(groupedBy, group.key, new Map())}
-              </Table.Td>
-              <Table.Td ta="right">{formatCount(group.requests)}</Table.Td>
-              <Table.Td ta="right">{formatShare(group.failed, group.requests)}</Table.Td>
-              <Table.Td ta="right">{formatCompact(group.prompt_tokens)}</Table.Td>
-              <Table.Td ta="right">
-                {formatShare(group.cached_tokens, group.prompt_tokens)}
-              </Table.Td>
-              <Table.Td ta="right">{formatCompact(group.completion_tokens)}</Table.Td>
-              <Table.Td ta="right">{formatPercentile(group.latency_ms, 'p50')}</Table.Td>
-              <Table.Td ta="right">{formatPercentile(group.latency_ms, 'p95')}</Table.Td>
-              <Table.Td ta="right">{formatPercentile(group.first_token_ms, 'p50')}</Table.Td>
-              <Table.Td ta="right">{formatCallCost(group.cost_usd)}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </ScrollX>
+    <DataTable
+      label={t('Usage table')}
+      miw={860}
+      className="numbers"
+      verticalSpacing="xs"
+      highlightOnHover={false}
+      rows={groups}
+      getKey={({ key }) => key}
+      columns={[heads, ...NUMBERS.map((column) => ({ ...column, ta: 'right' as const }))]}
+    />
   )
 }
+
+const NUMBERS: Column<AllUsageGroup>[] = [
+  { head: t('Requests'), cell: ({ requests }) => formatCount(requests) },
+  { head: t('Failed'), cell: ({ failed, requests }) => formatShare(failed, requests) },
+  { head: t('Input tokens'), cell: ({ prompt_tokens }) => formatCompact(prompt_tokens) },
+  {
+    head: t('Cached'),
+    cell: ({ cached_tokens, prompt_tokens }) => formatShare(cached_tokens, prompt_tokens),
+  },
+  { head: t('Output tokens'), cell: ({ completion_tokens }) => formatCompact(completion_tokens) },
+  { head: t('Median'), cell: ({ latency_ms }) => formatPercentile(latency_ms, 'p50') },
+  { head: t('95th pct.'), cell: ({ latency_ms }) => formatPercentile(latency_ms, 'p95') },
+  { head: t('First token'), cell: ({ first_token_ms }) => formatPercentile(first_token_ms, 'p50') },
+  { head: t('Cost'), cell: ({ cost_usd }) => formatCallCost(cost_usd) },
+]
 
 function dayBars(groups: AllUsageGroup[], days: string[]) {
   const costs = new Map(groups.map(({ key, cost_usd }) => [key, cost_usd]))
@@ -220,9 +194,4 @@ function dayBars(groups: AllUsageGroup[], days: string[]) {
 
 function formatPercentile(percentiles: Percentiles | null, which: keyof Percentiles): string {
   return percentiles === null ? '–' : formatDuration(percentiles[which])
-}
-
-function formatShare(part: number, whole: number): string {
-  if (part === 0) return '0 %'
-  return `${((100 * part) / whole).toLocaleString(locale, { maximumFractionDigits: 1 })} %`
 }

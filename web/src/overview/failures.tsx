@@ -1,15 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
+import { Suspense } from 'react'
+import { lazyPart } from '../components/lazy-part.ts'
 import { Failure } from '../components/notice.tsx'
 import { t } from '../language/text.ts'
 import { Panel, Rows } from './panel.tsx'
 import { FAILURE_DAYS, recentFailuresQuery } from './queries.ts'
 import classes from './row.module.css'
 
-const FailedCall = lazy(() =>
-  import('./failed-call.tsx').then(({ FailedCall }) => ({ default: FailedCall })),
-)
+const FailedCall = lazyPart(() => import('./failed-call.tsx'), 'FailedCall')
 
 /** What failed lately, and what to do about it. */
 export function Failures() {

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
+import { Suspense } from 'react'
+import { lazyPart } from '../components/lazy-part.ts'
 import { Page } from '../components/page.tsx'
 import { t } from '../language/text.ts'
 import { useUser } from '../session/user.ts'
@@ -16,10 +17,9 @@ import { useSteps } from './use-steps.ts'
 
 const route = getRouteApi('/app/dashboard')
 
-const PaymentConfirmation = lazy(() =>
-  import('./payment-confirmation.tsx').then(({ PaymentConfirmation }) => ({
-    default: PaymentConfirmation,
-  })),
+const PaymentConfirmation = lazyPart(
+  () => import('./payment-confirmation.tsx'),
+  'PaymentConfirmation',
 )
 
 /** What is the user's own: conversations, files, what is left of the plan, and what failed. */

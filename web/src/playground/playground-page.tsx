@@ -1,11 +1,13 @@
-import { Button, Skeleton } from '@mantine/core'
-import { IconRestore } from '@tabler/icons-react'
+import { Alert, Button, Select, Skeleton } from '@mantine/core'
+import { IconRestore, IconTerminal2 } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import { modelsQuery } from '../api/queries.ts'
+import type { Call } from '../api/types.ts'
 import { callQuery } from '../calls/calls-query.ts'
 import { Choice } from '../components/choice.tsx'
+import { formatExactTime, plural } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
 import { RequireEntitlement } from '../components/require-entitlement.tsx'
@@ -13,10 +15,8 @@ import { t } from '../language/text.ts'
 import { useUser } from '../session/user.ts'
 import { CodePanel } from './code-panel.tsx'
 import { EventsPanel } from './events-panel.tsx'
-import { ModelSelect } from './model-select.tsx'
 import classes from './playground.module.css'
 import { EMPTY_START, findReplay, type Start } from './replay.ts'
-import { ReplayNote } from './replay-note.tsx'
 import { SettingsPanel } from './settings-panel.tsx'
 import { Thread } from './thread.tsx'
 import { usePlayground } from './use-playground.ts'
@@ -127,5 +127,70 @@ function Workbench({ restarts, onRestart, start = EMPTY_START, note }: Workbench
         </section>
       </div>
     </Page>
+  )
+}
+
+/** Says which parts of a replayed call are filled in. */
+function ReplayNote({ call, isWhole }: { call: Call; isWhole: boolean }) {
+  return (
+    <Alert
+      color="gray"
+      icon={<IconTerminal2 size={20} aria-hidden />}
+      title={t('Replay of the call of {0}', formatExactTime(call.at))}
+    >
+      {isWhole
+        ? t('This browser kept your request. Send it again, or change it first.')
+        : listGaps(call)}
+    </Alert>
+  )
+}
+
+function listGaps({ parameters }: Call): string {
+  const gaps = [
+    t('We never store prompts, so write the messages again.'),
+    parameters === null
+      ? t('Only the model of this call is known.')
+      : t(
+          'The model and the settings of the call are filled in. It had {0}.',
+          plural(parameters.messages, 'message'),
+        ),
+    parameters?.tools &&
+      t('The call had {0}. The playground sends none.', plural(parameters.tools, 'tool')),
+  ]
+  return gaps.filter(Boolean).join(' ')
+}
+
+type ModelSelectProps = { model: string; onChange: (model: string) => void }
+
+/** The chat models that the user may call, by vendor, with the chosen one's prices. */
+function ModelSelect({ model, onChange }: ModelSelectProps) {
+  const { data } = useQuery(modelsQuery)
+  const models = data?.models.filter(({ kind, available }) => kind === 'chat' && available) ?? []
+  const current = models.find(({ id, provider }) => [id, `${provider}/${id}`].includes(model))
+  const groups = (data?.providers ?? []).map(({ provider, label }) => ({
+    group: label,
+    items: [...new Set(models.filter((one) => one.provider === provider).map(({ id }) => id))],
+  }))
+  // A link may name a model that the list lacks.
+  const listed = groups.filter(({ items }) => items.length > 0)
+  const isListed = model === '' || current !== undefined
+  return (
+    <Select
+      label={t('Model')}
+      description={
+        current &&
+        t(
+          '${0} in, ${1} out per million tokens',
+          current.input_usd_per_million,
+          current.output_usd_per_million,
+        )
+      }
+      searchable
+      allowDeselect={false}
+      nothingFoundMessage={t('No models')}
+      data={isListed ? listed : [{ group: t('From the link'), items: [model] }, ...listed]}
+      value={current?.id ?? (model === '' ? null : model)}
+      onChange={(next) => next !== null && onChange(next)}
+    />
   )
 }

@@ -1,18 +1,17 @@
 import { Button, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
-import { lazy, Suspense, useState } from 'react'
-import { formatProblem } from '../api/problem.ts'
+import { Suspense, useState } from 'react'
 import type { Plan, Subscription } from '../api/types.ts'
 import { isFree } from '../billing/plans.ts'
 import { openCheckout } from '../billing/processor.ts'
+import { ProblemText } from '../components/form-problem.tsx'
+import { lazyPart } from '../components/lazy-part.ts'
 import { LinkButton } from '../components/links.tsx'
 import { t } from '../language/text.ts'
 import { useHasSession } from '../session/use-session.ts'
 import { computePrice, type Period } from './price.ts'
 
-const ChangePlan = lazy(() =>
-  import('../billing/change-plan.tsx').then(({ ChangePlan }) => ({ default: ChangePlan })),
-)
+const ChangePlan = lazyPart(() => import('../billing/change-plan.tsx'), 'ChangePlan')
 
 type PlanActionProps = {
   plan: Plan
@@ -81,11 +80,7 @@ export function PlanAction({ plan, featured, period, subscription, code }: PlanA
           <ChangePlan priceId={priceId} name={plan.name} onClose={() => setChanging(false)} />
         </Suspense>
       )}
-      {checkout.isError && (
-        <Text c="var(--mantine-color-error)" size="sm" mt="xs" role="alert">
-          {formatProblem(checkout.error)}
-        </Text>
-      )}
+      <ProblemText problem={checkout.error} mt="xs" />
     </>
   )
 }

@@ -6,6 +6,7 @@ import { useSyncExternalStore } from 'react'
 import { CodeInput } from '../account/code-input.tsx'
 import { api } from '../api/client.ts'
 import { ApiProblem, formatProblem } from '../api/problem.ts'
+import { readQuery } from '../api/queries.ts'
 import type { OAuthProvider, Token, User } from '../api/types.ts'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 import { Dialog } from '../conversations/parts/dialog.tsx'
@@ -85,14 +86,8 @@ function PasswordAgain({ user }: { user: User }) {
  * action.
  */
 function OtherMethods({ withDivider }: { withDivider: boolean }) {
-  const passkeys = useQuery({
-    queryKey: ['passkeys'],
-    queryFn: ({ signal }) => api.get('/api/auth/passkeys', { signal }),
-  })
-  const links = useQuery({
-    queryKey: ['links'],
-    queryFn: ({ signal }) => api.get('/api/users/me/oauth', { signal }),
-  })
+  const passkeys = useQuery(readQuery(['passkeys'], '/api/auth/passkeys'))
+  const links = useQuery(readQuery(['links'], '/api/users/me/oauth'))
   const passkey = useMutation({
     mutationFn: async () => confirmIdentity(await authenticateByPasskey()),
   })

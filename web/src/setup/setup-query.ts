@@ -1,8 +1,6 @@
-import { queryOptions } from '@tanstack/react-query'
-import { api } from '../api/client.ts'
+import { readQuery } from '../api/queries.ts'
 
-export const setupQuery = queryOptions({
-  queryKey: ['setup'],
-  queryFn: ({ signal }) => api.get('/api/admin/setup', { signal }),
+export const setupQuery = {
+  ...readQuery(['setup'], '/api/admin/setup'),
   staleTime: 0,
-})
+}

@@ -2,7 +2,6 @@ import { IconMenu2, IconSearch } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
 import {
-  lazy,
   Suspense,
   useCallback,
   useDeferredValue,
@@ -15,6 +14,7 @@ import { userQuery } from '../api/queries.ts'
 import { readinessQuery } from '../api/readiness.ts'
 import type { User } from '../api/types.ts'
 import { BRAND } from '../components/brand.ts'
+import { lazyPart } from '../components/lazy-part.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Wordmark } from '../components/logo.tsx'
 import { Toasts } from '../components/toasts.tsx'
@@ -30,15 +30,12 @@ import { openPalette } from './palette-events.ts'
 import { SideMenu } from './side-menu.tsx'
 import { VerifyBar } from './verify-bar.tsx'
 
-const FreshSignInDialog = lazy(() =>
-  import('../session/fresh-sign-in-dialog.tsx').then(({ FreshSignInDialog }) => ({
-    default: FreshSignInDialog,
-  })),
+const FreshSignInDialog = lazyPart(
+  () => import('../session/fresh-sign-in-dialog.tsx'),
+  'FreshSignInDialog',
 )
 
-const PaymentBar = lazy(() =>
-  import('./payment-bar.tsx').then(({ PaymentBar }) => ({ default: PaymentBar })),
-)
+const PaymentBar = lazyPart(() => import('./payment-bar.tsx'), 'PaymentBar')
 
 /** Layout of the pages behind the sign-in. Pages render after the user has loaded. */
 export function AppLayout() {

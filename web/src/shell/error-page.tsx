@@ -8,7 +8,6 @@ import { ActionButton } from '../conversations/parts/action-button.tsx'
 import { t } from '../language/text.ts'
 import { useBooted } from './booted.ts'
 import classes from './error-page.module.css'
-import { isMissingFile } from './missing-files.ts'
 
 /**
  * Page that failed to load or render. A new release removes the old files, so the page offers a
@@ -60,4 +59,17 @@ export function ErrorPage({ error, reset }: ErrorComponentProps) {
       </Notice>
     </div>
   )
+}
+
+/**
+ * Errors of files that failed to load, for example because a release removed them. Vite reports
+ * each one (https://vite.dev/guide/build#load-error-handling); the browsers' own errors have no
+ * code.
+ */
+const missing = new WeakSet<Error>()
+
+addEventListener('vite:preloadError', ({ payload }) => missing.add(payload))
+
+function isMissingFile(error: unknown): boolean {
+  return error instanceof Error && missing.has(error)
 }

@@ -19,6 +19,11 @@ type PagePath = Exclude<(typeof USER_APP_PATHS)[number], `${string}$${string}` |
 /** `about` is for the palette. That of Home is there, to keep the first page light. */
 export type NavItem = { to: PagePath; label: string; icon: Icon; about?: string }
 
+/** An item of a menu, as one row of its list. */
+export function listPage(to: PagePath, label: string, icon: Icon, about?: string): NavItem {
+  return { to, label, icon, ...(about !== undefined && { about }) }
+}
+
 export type PlaceName = 'home' | 'build' | 'run'
 
 export type Place = { name: PlaceName; to: PagePath; label: string; icon: Icon }

@@ -1,8 +1,8 @@
 import { Anchor, Box, Container, Group } from '@mantine/core'
 import { Link, Outlet } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { LINK_LABELS, LINKS } from '../../../src/brand/links.ts'
 import { BRAND, brand } from '../components/brand.ts'
-import { BrandLinks } from '../components/brand-links.tsx'
 import { ColorScheme } from '../components/color-scheme.tsx'
 import { LinkButton, TextLink } from '../components/links.tsx'
 import { Wordmark } from '../components/logo.tsx'
@@ -105,4 +105,18 @@ export function PublicLayout({ children }: { children?: ReactNode }) {
       </footer>
     </Box>
   )
+}
+
+/** The operator's own pages, for a footer. */
+function BrandLinks() {
+  return LINKS.map((name) => {
+    const url = brand.links[name]
+    return (
+      url !== undefined && (
+        <Anchor key={name} href={url} c="dimmed" py={10} underline="hover">
+          {t(LINK_LABELS[name])}
+        </Anchor>
+      )
+    )
+  })
 }

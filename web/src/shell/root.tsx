@@ -1,13 +1,14 @@
+import { IconWifiOff } from '@tabler/icons-react'
+import { onlineManager } from '@tanstack/react-query'
 import { Outlet } from '@tanstack/react-router'
-import { lazy, Suspense, useCallback, useEffect, useState } from 'react'
-import { OfflineBar } from '../components/offline.tsx'
+import { Suspense, useCallback, useEffect, useState, useSyncExternalStore } from 'react'
+import { lazyPart } from '../components/lazy-part.ts'
+import classes from '../components/offline.module.css'
 import { t } from '../language/text.ts'
 import { useBooted } from './booted.ts'
 import { onPaletteOpen } from './palette-events.ts'
 
-const Palette = lazy(() =>
-  import('./palette/palette.tsx').then(({ Palette }) => ({ default: Palette })),
-)
+const Palette = lazyPart(() => import('./palette/palette.tsx'), 'Palette')
 
 /** Skip link, command palette (loaded when first opened) and offline bar of every page. */
 export function Root() {
@@ -38,5 +39,23 @@ export function Root() {
       )}
       <OfflineBar />
     </>
+  )
+}
+
+/** Shown while the browser is offline. The page stays readable. */
+function OfflineBar() {
+  const online = useSyncExternalStore(
+    (changed) => onlineManager.subscribe(changed),
+    () => onlineManager.isOnline(),
+  )
+  return (
+    <div role="status">
+      {!online && (
+        <div className={classes.bar}>
+          <IconWifiOff size={18} aria-hidden />
+          <span>{t('You’re offline. Changes won’t be saved.')}</span>
+        </div>
+      )}
+    </div>
   )
 }

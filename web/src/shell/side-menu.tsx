@@ -6,10 +6,11 @@ import {
   IconX,
 } from '@tabler/icons-react'
 import { Link, useNavigate, useRouterState } from '@tanstack/react-router'
-import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { Suspense, useCallback, useEffect, useRef, useState } from 'react'
 import type { User } from '../api/types.ts'
 import { BRAND } from '../components/brand.ts'
 import { useColorSchemeItems } from '../components/color-scheme.tsx'
+import { lazyPart } from '../components/lazy-part.ts'
 import { Wordmark } from '../components/logo.tsx'
 import { Menu } from '../components/menu.tsx'
 import { ConversationSidebar } from '../conversations/sidebar/sidebar.tsx'
@@ -17,7 +18,6 @@ import { t } from '../language/text.ts'
 import { useSignOut } from '../session/sign-out.ts'
 import { canConverse, UserContext } from '../session/user.ts'
 import { MenuItems } from './menu-items.tsx'
-import { useMenuState } from './menu-state.ts'
 import { findPlace, OWN, type PlaceName, SEARCH, WORK } from './navigation.ts'
 import { onKeysOpen, openPalette } from './palette-events.ts'
 import { PlaceSwitch } from './place-switch.tsx'
@@ -25,15 +25,11 @@ import { useShortcuts } from './shortcuts.ts'
 import classes from './side-menu.module.css'
 import { usePlaces } from './use-places.ts'
 
-const KeysDialog = lazy(() =>
-  import('./keys-dialog.tsx').then(({ KeysDialog }) => ({ default: KeysDialog })),
-)
+const KeysDialog = lazyPart(() => import('./keys-dialog.tsx'), 'KeysDialog')
 
-const BuildMenu = lazy(() =>
-  import('./build-menu.tsx').then(({ BuildMenu }) => ({ default: BuildMenu })),
-)
+const BuildMenu = lazyPart(() => import('./build-menu.tsx'), 'BuildMenu')
 
-const RunMenu = lazy(() => import('./run-menu.tsx').then(({ RunMenu }) => ({ default: RunMenu })))
+const RunMenu = lazyPart(() => import('./run-menu.tsx'), 'RunMenu')
 
 type SideMenuProps = {
   user: User | undefined
@@ -201,4 +197,36 @@ function Account({ user }: { user: User }) {
 function readInitials(name: string): string {
   const words = name.split(/[\s@.]+/)
   return `${words[0]?.[0] ?? ''}${name.includes('@') ? '' : (words[1]?.[0] ?? '')}`.toUpperCase()
+}
+
+const KEY = 'latchkey.menu'
+
+/** Whether the side menu shows icons only on a large screen. This browser remembers it. */
+function useMenuState(): { isCollapsed: boolean; toggle: () => void } {
+  const [isCollapsed, setIsCollapsed] = useState(readCollapsed)
+  const toggle = useCallback(() => {
+    setIsCollapsed((was) => {
+      saveCollapsed(!was)
+      return !was
+    })
+  }, [])
+  return { isCollapsed, toggle }
+}
+
+function readCollapsed(): boolean {
+  try {
+    return localStorage.getItem(KEY) === 'collapsed'
+  } catch {
+    // Private windows may have no storage.
+    return false
+  }
+}
+
+function saveCollapsed(isCollapsed: boolean): void {
+  try {
+    if (isCollapsed) localStorage.setItem(KEY, 'collapsed')
+    else localStorage.removeItem(KEY)
+  } catch {
+    // The menu is open again on the next visit.
+  }
 }

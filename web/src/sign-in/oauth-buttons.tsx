@@ -1,10 +1,10 @@
-import { Button, Divider, Group, Text } from '@mantine/core'
+import { Button, Divider, Group } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
-import { formatProblem } from '../api/problem.ts'
 import { readinessQuery } from '../api/readiness.ts'
 import type { OAuthProvider } from '../api/types.ts'
+import { ProblemText } from '../components/form-problem.tsx'
 import { session } from '../session/browser-session.ts'
 import { leaveForProvider, OAUTH_PROVIDERS } from './oauth.ts'
 import type { ShopMethod } from './shop-entry.ts'
@@ -52,11 +52,7 @@ export function OAuthButtons({ redirect, first }: OAuthButtonsProps) {
           </Button>
         ))}
       </Group>
-      {start.isError && (
-        <Text c="var(--mantine-color-error)" size="sm" mt="sm" role="alert">
-          {formatProblem(start.error)}
-        </Text>
-      )}
+      <ProblemText problem={start.error} mt="sm" />
     </>
   )
 }

@@ -12,7 +12,7 @@ const route = getRouteApi('/app/storefront')
 
 /** Signs the user in to the storefront with the session of the app. */
 export function StorefrontPage() {
-  const { state, continue: continuesAtOnce } = route.useSearch()
+  const { state = '', continue: continuesAtOnce } = route.useSearch()
   const user = useUser()
   const continueToShop = useMutation({
     mutationFn: () => api.post('/api/auth/storefront', { state }),

@@ -1,9 +1,9 @@
 import { Button, Paper, Progress, Skeleton } from '@mantine/core'
 import { IconHourglass } from '@tabler/icons-react'
-import { queryOptions, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState, useSyncExternalStore } from 'react'
-import { api } from '../api/client.ts'
 import { ApiProblem } from '../api/problem.ts'
+import { readQuery } from '../api/queries.ts'
 import type { TimeMachine } from '../api/types.ts'
 import { Choice } from '../components/choice.tsx'
 import { FormProblem } from '../components/form-problem.tsx'
@@ -30,11 +30,10 @@ const SPANS: readonly { span: Span; label: string }[] = [
   { span: 'month', label: t('A month on') },
 ]
 
-const clockQuery = queryOptions({
-  queryKey: clockKey,
-  queryFn: ({ signal }) => api.get('/api/admin/time-machine', { signal }),
+const clockQuery = {
+  ...readQuery(clockKey, '/api/admin/time-machine'),
   staleTime: 0,
-})
+}
 
 export function TimeMachinePage() {
   const clock = useQuery(clockQuery)

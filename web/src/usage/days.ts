@@ -9,6 +9,14 @@ export function listDays(now: Date, n: number): string[] {
   )
 }
 
+export type Span = { from: string; to: string }
+
+/** Returns the first and the last of the last `days` UTC days, including today. */
+export function readSpan(days: number): Span {
+  const listed = listDays(new Date(), days)
+  return { from: listed[0] ?? '', to: listed.at(-1) ?? '' }
+}
+
 /** Returns one entry per day. A chart without idle days would be misleading. */
 export function fillDays(groups: UsageGroup[], days: string[]): UsageGroup[] {
   const byDay = new Map(groups.map((group) => [group.key, group]))

@@ -3,7 +3,9 @@ import { IconChartBarOff } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { keysQuery } from '../api/queries.ts'
-import type { GetUsageResponse } from '../api/types.ts'
+import type { GetUsageResponse, UsageGroup } from '../api/types.ts'
+import { type Column, DataTable } from '../components/data-table.tsx'
+import { useSetSearch } from '../components/filters.tsx'
 import { formatCompact, formatCount, formatDollars } from '../components/format.ts'
 import { LinkButton } from '../components/links.tsx'
 import { Loaded } from '../components/loaded.tsx'
@@ -18,31 +20,23 @@ import { formatGroupName } from './group-name.ts'
 import { type Bar, UsageChart } from './usage-chart.tsx'
 import { UsageFilters } from './usage-filters.tsx'
 import { usageQuery } from './usage-query.ts'
-import { UsageTable } from './usage-table.tsx'
 
 const route = getRouteApi('/app/usage')
 
 const GROUPINGS = [
-  ['day', t('By day')],
-  ['model', t('By model')],
-  ['key', t('By key')],
-  ['end_user', t('By end user')],
-  ['vendor', t('By vendor')],
-  ['outcome', t('By status')],
-] as const
+  { value: '', label: t('By day') },
+  { value: 'model', label: t('By model') },
+  { value: 'key', label: t('By key') },
+  { value: 'end_user', label: t('By end user') },
+  { value: 'vendor', label: t('By vendor') },
+  { value: 'outcome', label: t('By status') },
+]
 
 export function UsagePage() {
   const { days = 30, group_by = 'day', view = 'chart', measure = 'tokens' } = route.useSearch()
-  const navigate = route.useNavigate()
+  const setSearch = useSetSearch()
   const usage = useQuery({ ...usageQuery(days, group_by), placeholderData: (previous) => previous })
   const formatName = useNames(group_by)
-  const set = (next: object) =>
-    void navigate({
-      search: (search) => ({ ...search, ...next }),
-      replace: true,
-      resetScroll: false,
-    })
-
   return (
     <Page
       wide
@@ -58,11 +52,11 @@ export function UsagePage() {
         <AllowanceCard />
       </Box>
       <Group mb="md" gap="sm">
-        <UsageFilters days={days} groupedBy={group_by} groupings={GROUPINGS} onChange={set} />
+        <UsageFilters days={days} groupings={GROUPINGS} />
         <SegmentedControl
           aria-label={t('Measure')}
           value={measure}
-          onChange={(value) => set({ measure: value === 'tokens' ? undefined : value })}
+          onChange={(value) => setSearch({ measure: value === 'tokens' ? undefined : value })}
           data={[
             { value: 'tokens', label: t('Tokens') },
             { value: 'requests', label: t('Requests') },
@@ -72,7 +66,7 @@ export function UsagePage() {
         <SegmentedControl
           aria-label={t('View')}
           value={view}
-          onChange={(value) => set({ view: value === 'chart' ? undefined : value })}
+          onChange={(value) => setSearch({ view: value === 'chart' ? undefined : value })}
           data={[
             { value: 'chart', label: t('Chart') },
             { value: 'table', label: t('Table') },
@@ -143,4 +137,52 @@ function buildBars(
           ? group.cost_usd
           : group.total_tokens,
   }))
+}
+
+const HEADS = {
+  day: t('Day'),
+  model: t('Model'),
+  key: t('Key'),
+  end_user: t('End user'),
+  vendor: t('Vendor'),
+  outcome: t('Status'),
+} as const
+
+const NUMBERS: Column<UsageGroup>[] = [
+  { head: t('Requests'), ta: 'right', cell: ({ requests }) => formatCount(requests) },
+  {
+    head: t('Input tokens'),
+    ta: 'right',
+    visibleFrom: 'sm',
+    cell: ({ prompt_tokens }) => formatCount(prompt_tokens),
+  },
+  {
+    head: t('Output tokens'),
+    ta: 'right',
+    visibleFrom: 'sm',
+    cell: ({ completion_tokens }) => formatCount(completion_tokens),
+  },
+  { head: t('Tokens'), ta: 'right', cell: ({ total_tokens }) => formatCount(total_tokens) },
+  { head: t('Cost'), ta: 'right', cell: ({ cost_usd }) => formatDollars(cost_usd) },
+]
+
+type UsageTableProps = {
+  groups: UsageGroup[]
+  groupedBy: keyof typeof HEADS
+  nameOf: (key: string) => string
+}
+
+function UsageTable({ groups, groupedBy, nameOf }: UsageTableProps) {
+  return (
+    <DataTable
+      label={t('Usage table')}
+      miw={{ base: 0, sm: 560 }}
+      className="numbers"
+      verticalSpacing="xs"
+      highlightOnHover={false}
+      rows={groups}
+      getKey={({ key }) => key}
+      columns={[{ head: HEADS[groupedBy], cell: ({ key }) => nameOf(key) }, ...NUMBERS]}
+    />
+  )
 }

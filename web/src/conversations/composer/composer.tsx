@@ -1,6 +1,7 @@
 import { IconArrowUp, IconPlayerStopFilled, IconPlus, IconX } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { type DragEvent, type FormEvent, useEffect, useRef, useState } from 'react'
+import { createBrowserList } from '../../components/browser-list.ts'
 import { t } from '../../language/text.ts'
 import { viewToken } from '../../session/token-store.ts'
 import { useUser } from '../../session/user.ts'
@@ -11,7 +12,6 @@ import { AttachmentRow } from './attachment-row.tsx'
 import { type Attachments, buildParts, useAttachments } from './attachments.ts'
 import classes from './composer.module.css'
 import { DocumentsControl } from './documents-control.tsx'
-import { readDraft, saveDraft } from './drafts.ts'
 import { MessageField } from './message-field.tsx'
 import { ModelPicker } from './model-picker.tsx'
 import { addToScope, countChosen, isInScope, type Scope, toggleInScope } from './scope.ts'
@@ -203,4 +203,20 @@ function useFocusOnArrival(field: React.RefObject<HTMLTextAreaElement | null>) {
     const frame = requestAnimationFrame(() => field.current?.focus({ preventScroll: true }))
     return () => cancelAnimationFrame(frame)
   }, [field])
+}
+
+type Draft = { id: string; text: string }
+
+/** Unsent texts by conversation; `new` is the next conversation’s. Deleted at sign-out. */
+const drafts = createBrowserList<Draft>('drafts', 40)
+
+function readDraft(userId: string, id: string): string {
+  return drafts.read(userId).find((draft) => draft.id === id)?.text ?? ''
+}
+
+function saveDraft(userId: string, id: string, text: string): void {
+  drafts.update(userId, (stored) => {
+    const others = stored.filter((draft) => draft.id !== id)
+    return text === '' ? others : [{ id, text }, ...others]
+  })
 }

@@ -1,9 +1,9 @@
 import { type ClipboardEvent, type KeyboardEvent, type RefObject, useId, useState } from 'react'
 import { t } from '../../language/text.ts'
-import { filterOptions, type PickOption } from '../parts/pick-list.tsx'
+import listClasses from '../parts/pick-list.module.css'
+import { filterOptions, type PickOption, PickRow } from '../parts/pick-list.tsx'
 import classes from './composer.module.css'
 import { completeMention, readMention } from './mention.ts'
-import { MentionList } from './mention-list.tsx'
 import { useScopeOptions } from './scope-options.ts'
 
 const MENTIONED_MAX = 8
@@ -98,5 +98,41 @@ export function MessageField({ field, text, placeholder, isWriting, ...on }: Mes
         onPaste={onPaste}
       />
     </>
+  )
+}
+
+type MentionListProps = {
+  id: string
+  found: PickOption[]
+  active: PickOption | undefined
+  onPick: (option: PickOption) => void
+}
+
+/** Documents and collections that match `@`. The message field keeps the focus. */
+function MentionList({ id, found, active, onPick }: MentionListProps) {
+  return (
+    <div className={classes.mentions}>
+      {found.length === 0 ? (
+        <p className={listClasses.empty}>{t('No document or collection with this name')}</p>
+      ) : (
+        <div
+          id={id}
+          role="listbox"
+          aria-label={t('Documents and collections')}
+          className={listClasses.list}
+        >
+          {found.map((option) => (
+            <PickRow
+              key={option.value}
+              id={`${id}-${option.value}`}
+              option={option}
+              isActive={option === active}
+              isChosen={false}
+              onPick={() => onPick(option)}
+            />
+          ))}
+        </div>
+      )}
+    </div>
   )
 }

@@ -1,22 +1,21 @@
-import { queryOptions, useQuery } from '@tanstack/react-query'
-import { api } from '../../api/client.ts'
+import { useQuery } from '@tanstack/react-query'
+import { readQuery } from '../../api/queries.ts'
 import { t } from '../../language/text.ts'
 import type { PickOption } from '../parts/pick-list.tsx'
 
 const LISTED_MAX = 100
 
-export const chosenDocumentsQuery = queryOptions({
-  queryKey: ['documents', 'to-choose'],
-  queryFn: ({ signal }) =>
-    api.get('/api/library/documents', { query: { limit: LISTED_MAX }, signal }),
-})
+export const chosenDocumentsQuery = readQuery(
+  ['documents', 'to-choose'],
+  '/api/library/documents',
+  { query: { limit: LISTED_MAX } },
+)
 
 /** The user’s collections and newest documents, as options `collection:ID` and `document:ID`. */
 export function useScopeOptions(isNeeded: boolean): PickOption[] {
   const documents = useQuery({ ...chosenDocumentsQuery, enabled: isNeeded })
   const collections = useQuery({
-    queryKey: ['collections'],
-    queryFn: ({ signal }) => api.get('/api/library/collections', { signal }),
+    ...readQuery(['collections'], '/api/library/collections'),
     enabled: isNeeded,
   })
   return [

@@ -5,6 +5,7 @@ import { formatProblem } from '../../api/problem.ts'
 import { queries } from '../../api/queries.ts'
 import type { Share } from '../../api/types.ts'
 import { formatDay } from '../../components/format.ts'
+import { useCopy } from '../../components/use-copy.ts'
 import { t } from '../../language/text.ts'
 import { ActionButton } from '../parts/action-button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
@@ -88,7 +89,7 @@ function NewShare({ conversationId }: { conversationId: string }) {
 }
 
 function Shared({ share }: { share: Share }) {
-  const [isCopied, setIsCopied] = useState(false)
+  const [isCopied, copy] = useCopy(() => share.url)
   const reload = () => queries.invalidateQueries({ queryKey: sharesQuery.queryKey })
   const path = { id: share.id }
   const update = useMutation({
@@ -103,7 +104,6 @@ function Shared({ share }: { share: Share }) {
       await reload()
     },
   })
-  const copy = () => void navigator.clipboard.writeText(share.url).then(() => setIsCopied(true))
   return (
     <>
       <div className={classes.link}>

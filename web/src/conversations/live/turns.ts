@@ -68,7 +68,12 @@ export function createAnswer(state: LiveState): Message {
   }
 }
 
-function createMessage(id: string, role: Message['role'], parent_id: string | null): Message {
+/** Returns a message without content. */
+export function createMessage(
+  id: string,
+  role: Message['role'],
+  parent_id: string | null,
+): Message {
   return {
     id,
     parent_id,

@@ -4,7 +4,7 @@ import { newId } from '../../components/new-id.ts'
 import type { Message } from '../api.ts'
 import type { LiveState, OpenEvents } from '../live/live-answer.ts'
 import { liveAnswers, useLiveAnswer, useLiveState } from '../live/live-answers.ts'
-import { createAnswer, isStored } from '../live/turns.ts'
+import { createAnswer, createMessage, isStored } from '../live/turns.ts'
 import type { Ask, AskOptions, Thread } from '../thread.ts'
 import { buildTitle, changeConversation, type LocalStore } from './local-conversations.ts'
 import { findLeaf, type LocalMessage, readBranch } from './tree.ts'
@@ -60,12 +60,12 @@ const readLeaf = (place: Place) => readConversation(place)?.leaf_id ?? null
 
 /** Stores a question and returns its id. */
 function addQuestion(place: Place, parent_id: string | null, parts: Ask['parts']): string {
-  const message = createMessage(newId(), 'user', parent_id, parts)
-  addMessage(place, message)
-  return message.id
+  const id = newId()
+  addMessage(place, { ...createMessage(id, 'user', parent_id), parts })
+  return id
 }
 
-function addMessage({ store, userId, id }: Place, message: LocalMessage): void {
+function addMessage({ store, userId, id }: Place, { sibling_ids: _, ...message }: Message): void {
   changeConversation(store, userId, id, ({ messages, title }) => ({
     messages: [...messages.filter((one) => one.id !== message.id), message],
     leaf_id: message.id,
@@ -104,28 +104,5 @@ async function loadBranch({ store, userId, id }: Place, leafId: string) {
 function save(place: Place, state: LiveState): void {
   const conversation = readConversation(place)
   if (!conversation?.messages.some(({ id }) => id === state.questionId)) return
-  const { sibling_ids: _, ...message } = createAnswer(state)
-  addMessage(place, message)
-}
-
-function createMessage(
-  id: string,
-  role: Message['role'],
-  parent_id: string | null,
-  parts: Message['parts'],
-): LocalMessage {
-  return {
-    id,
-    parent_id,
-    role,
-    parts,
-    model: null,
-    outcome: 'ok',
-    usage: null,
-    sources: [],
-    citations: [],
-    tools: [],
-    reasoning: null,
-    created_at: new Date().toISOString(),
-  }
+  addMessage(place, createAnswer(state))
 }

@@ -1,8 +1,9 @@
 import { IconGhost2 } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import { lazy, type ReactElement, Suspense, useEffect, useMemo, useState } from 'react'
+import { type ReactElement, Suspense, useEffect, useMemo, useState } from 'react'
 import { api } from '../../api/client.ts'
+import { lazyPart } from '../../components/lazy-part.ts'
 import { newId } from '../../components/new-id.ts'
 import { t } from '../../language/text.ts'
 import { canConverse, useUser } from '../../session/user.ts'
@@ -21,9 +22,7 @@ import { askStored } from '../use-stored-thread.ts'
 import { Greeting, Welcome } from '../welcome/welcome.tsx'
 
 const route = getRouteApi('/app/home')
-const SearchHome = lazy(() =>
-  import('../../library/search-home.tsx').then(({ SearchHome }) => ({ default: SearchHome })),
-)
+const SearchHome = lazyPart(() => import('../../library/search-home.tsx'), 'SearchHome')
 
 /** A new conversation. It gets its address with its first question. */
 export function HomePage(): ReactElement {

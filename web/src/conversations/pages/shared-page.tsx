@@ -5,9 +5,10 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { api } from '../../api/client.ts'
 import { ApiProblem, formatProblem } from '../../api/problem.ts'
+import { readQuery } from '../../api/queries.ts'
 import type { SharedMessage } from '../../api/types.ts'
 import { BRAND } from '../../components/brand.ts'
-import { formatDay } from '../../components/format.ts'
+import { formatDay, plural } from '../../components/format.ts'
 import { LinkButton } from '../../components/links.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { Notice } from '../../components/notice.tsx'
@@ -17,8 +18,8 @@ import { useHasSession } from '../../session/use-session.ts'
 import { ActionButton } from '../parts/action-button.tsx'
 import { announceChange } from '../queries.ts'
 import '../tokens.css'
+import { Markdown } from '../../markdown/markdown.tsx'
 import classes from './shared-page.module.css'
-import { SharedTurns } from './shared-turns.tsx'
 
 const route = getRouteApi('/public/s/$token')
 
@@ -26,9 +27,7 @@ const route = getRouteApi('/public/s/$token')
 export function SharedPage() {
   const { token } = route.useParams()
   const shared = useQuery({
-    queryKey: ['shared', token],
-    queryFn: ({ signal }) =>
-      api.get('/api/shared/{token}', { path: { token }, signal, anonymous: true }),
+    ...readQuery(['shared', token], '/api/shared/{token}', { path: { token }, anonymous: true }),
     retry: (failures, error) =>
       failures < 2 && error instanceof ApiProblem && (error.status === 0 || error.status >= 500),
   })
@@ -125,3 +124,54 @@ function useNoIndex() {
     return () => tag.remove()
   }, [])
 }
+
+/** The messages of a shared copy, each answer with its cited sentences. */
+function SharedTurns({ messages }: { messages: SharedMessage[] }) {
+  return messages.map((message, index) =>
+    message.role === 'user' ? (
+      // biome-ignore lint/suspicious/noArrayIndexKey: a frozen copy does not change.
+      <article key={index} className={classes.question}>
+        <h2 className="visually-hidden">{t('Question')}</h2>
+        <div dir="auto">
+          {message.text}
+          {message.attachments > 0 && (
+            <small> {t('({0} not shared)', plural(message.attachments, 'attachment'))}</small>
+          )}
+        </div>
+      </article>
+    ) : (
+      // biome-ignore lint/suspicious/noArrayIndexKey: see above.
+      <SharedAnswer key={index} message={message} />
+    ),
+  )
+}
+
+function SharedAnswer({ message: { text, sources, citations } }: { message: SharedMessage }) {
+  return (
+    <article className={classes.answer}>
+      <h2 className="visually-hidden">{t('Answer')}</h2>
+      <Markdown text={text} cite={renderNumber} />
+      {sources.length > 0 && (
+        <ol className={classes.sources} aria-label={t('Sources')}>
+          {sources.map(({ number, name }) => (
+            <li key={number}>
+              <span>
+                <b>[{number}]</b> {name || t('Pasted text')}
+              </span>
+              {citations
+                .filter(({ source }) => source === number)
+                .map(({ start, quote }) => (
+                  <q key={start} dir="auto">
+                    {quote.text.trim()}
+                    {quote.page !== null && <small> p. {quote.page}</small>}
+                  </q>
+                ))}
+            </li>
+          ))}
+        </ol>
+      )}
+    </article>
+  )
+}
+
+const renderNumber = (number: number) => <sup className={classes.mark}>{number}</sup>

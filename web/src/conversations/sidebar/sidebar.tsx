@@ -1,7 +1,8 @@
 import { IconArchive, IconArrowLeft, IconSettings } from '@tabler/icons-react'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { formatProblem, isClosedInView } from '../../api/problem.ts'
+import { lazyPart } from '../../components/lazy-part.ts'
 import { t } from '../../language/text.ts'
 import { useUser } from '../../session/user.ts'
 import { groupByDay } from '../day-groups.ts'
@@ -11,17 +12,9 @@ import '../tokens.css'
 import { StoredRow } from './conversation-row.tsx'
 import classes from './sidebar.module.css'
 
-const SettingsDialog = lazy(() =>
-  import('../dialogs/settings-dialog.tsx').then(({ SettingsDialog }) => ({
-    default: SettingsDialog,
-  })),
-)
+const SettingsDialog = lazyPart(() => import('../dialogs/settings-dialog.tsx'), 'SettingsDialog')
 
-const LocalConversations = lazy(() =>
-  import('./local-conversations.tsx').then(({ LocalConversations }) => ({
-    default: LocalConversations,
-  })),
-)
+const LocalConversations = lazyPart(() => import('./local-conversations.tsx'), 'LocalConversations')
 
 /** The conversations in the side menu, by day, with the archive and their settings. */
 export function ConversationSidebar() {

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
-import { lazy } from 'react'
 import { api } from '../../api/client.ts'
 import { ApiProblem } from '../../api/problem.ts'
 import type { Quote } from '../../api/types.ts'
+import { lazyPart } from '../../components/lazy-part.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { DocumentText } from '../../documents/document-text.tsx'
 import { isFormatted } from '../../documents/formatted-text.tsx'
@@ -11,9 +11,7 @@ import type { Source } from '../api.ts'
 import { nameSource } from '../live/turns.ts'
 import classes from './source-pane.module.css'
 
-const PdfView = lazy(() =>
-  import('../../documents/pdf-view.tsx').then(({ PdfView }) => ({ default: PdfView })),
-)
+const PdfView = lazyPart(() => import('../../documents/pdf-view.tsx'), 'PdfView')
 
 type SourceBodyProps = { source: Source; quote: Quote | null }
 

@@ -1,15 +1,14 @@
 import { IconChevronLeft, IconChevronRight, IconExternalLink, IconX } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
-import { lazy, Suspense, useEffect, useRef, useSyncExternalStore } from 'react'
+import { Suspense, useEffect, useRef, useSyncExternalStore } from 'react'
+import { lazyPart } from '../../components/lazy-part.ts'
 import { t } from '../../language/text.ts'
 import { nameSource } from '../live/turns.ts'
 import { IconButton } from '../parts/icon-button.tsx'
 import type { OpenedSource } from './opened-source.ts'
 import classes from './source-pane.module.css'
 
-const SourceBody = lazy(() =>
-  import('./source-body.tsx').then(({ SourceBody }) => ({ default: SourceBody })),
-)
+const SourceBody = lazyPart(() => import('./source-body.tsx'), 'SourceBody')
 
 type SourcePaneProps = {
   opened: OpenedSource

@@ -1,7 +1,10 @@
+import { IconArrowRight, IconChevronRight, IconRefresh } from '@tabler/icons-react'
 import { memo, useCallback, useMemo, useRef, useState } from 'react'
+import { LinkButton } from '../../components/links.tsx'
+import { SandboxMail } from '../../components/sandbox-mail.tsx'
 import { t } from '../../language/text.ts'
 import { Markdown } from '../../markdown/markdown.tsx'
-import type { Message } from '../api.ts'
+import type { Message, Reasoning as ReasoningText } from '../api.ts'
 import { findUnsupported, resolveMarks } from '../citations.ts'
 import type { LiveAnswer } from '../live/live-answer.ts'
 import { useLiveState } from '../live/live-answers.ts'
@@ -10,8 +13,7 @@ import classes from './answer.module.css'
 import { AnswerContext, type AnswerSources } from './answer-context.ts'
 import { AnswerFooter } from './answer-footer.tsx'
 import { renderCitation } from './citation-mark.tsx'
-import { EndingNote } from './ending-note.tsx'
-import { Reasoning } from './reasoning.tsx'
+import { describeEnding } from './ending.ts'
 import { SourceList } from './source-list.tsx'
 import { ToolLines } from './tool-lines.tsx'
 
@@ -136,5 +138,72 @@ function Unsupported({ statements }: { statements: string[] }) {
         ))}
       </ul>
     </section>
+  )
+}
+
+type ReasoningProps = {
+  reasoning: ReasoningText
+  /** True while the model thinks. */
+  isThinking: boolean
+}
+
+/** The model's reasoning, folded. Vendors show only a part of it. */
+function Reasoning({ reasoning: { text, ms }, isThinking }: ReasoningProps) {
+  const [isOpen, setIsOpen] = useState(false)
+  return (
+    <details className={classes.steps} onToggle={(event) => setIsOpen(event.currentTarget.open)}>
+      <summary>
+        <IconChevronRight size={16} aria-hidden />
+        <span data-busy={isThinking || undefined} role="status">
+          {isThinking ? t('Thinking…') : describeTime(ms)}
+        </span>
+      </summary>
+      {isOpen && (
+        <div className={classes.reasoning}>
+          <Markdown text={text} streaming={isThinking} />
+        </div>
+      )}
+    </details>
+  )
+}
+
+function describeTime(ms: number): string {
+  const seconds = Math.max(1, Math.round(ms / 1_000))
+  if (seconds < 60) return t('Thought for {0} s', seconds)
+  return t('Thought for {0} min {1} s', Math.floor(seconds / 60), seconds % 60)
+}
+
+type EndingNoteProps = {
+  message: Message
+  hasText: boolean
+  onContinue: (() => void) | undefined
+  onRetry: (() => void) | undefined
+}
+
+/** Says why an answer is incomplete, with what helps. */
+function EndingNote({ message, hasText, onContinue, onRetry }: EndingNoteProps) {
+  const ending = describeEnding(message, hasText)
+  if (ending === null) return null
+  const isProblem = ending.tone === 'problem'
+  return (
+    <div className={classes.ending} data-tone={ending.tone} role={isProblem ? 'alert' : undefined}>
+      <p>{ending.text}</p>
+      {ending.action === 'plans' && (
+        <LinkButton to="/pricing" variant="default">
+          {t('See plans')}
+        </LinkButton>
+      )}
+      {ending.action === 'verify' && <SandboxMail />}
+      {ending.canContinue && onContinue && (
+        <button type="button" onClick={onContinue}>
+          {t('Continue')} <IconArrowRight size={17} aria-hidden />
+        </button>
+      )}
+      {isProblem && !ending.canContinue && ending.action !== 'plans' && onRetry && (
+        <button type="button" onClick={onRetry}>
+          <IconRefresh size={17} aria-hidden /> {t('Try again')}
+        </button>
+      )}
+    </div>
   )
 }

@@ -4,7 +4,7 @@
 import { useDebouncedValue } from '@mantine/hooks'
 import { IconFiles, IconMessage, IconReceipt, IconUsers } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { api } from '../../api/client.ts'
+import { readQuery } from '../../api/queries.ts'
 import type { User } from '../../api/types.ts'
 import { searchQuery } from '../../conversations/queries.ts'
 import { t } from '../../language/text.ts'
@@ -24,15 +24,15 @@ export function useFound(typed: string, user: User | undefined): Found {
   const conversations = useQuery({ ...searchQuery(q), enabled: has('home') })
   const files = useQuery({ ...foundFilesQuery(q, SHOWN_MAX), enabled: has('library') })
   const customers = useQuery({
-    queryKey: ['customers', 'palette', q],
-    queryFn: ({ signal }) =>
-      api.get('/api/admin/users', { query: { find: q, limit: SHOWN_MAX }, signal }),
+    ...readQuery(['customers', 'palette', q], '/api/admin/users', {
+      query: { find: q, limit: SHOWN_MAX },
+    }),
     enabled: isOperator,
   })
   const orders = useQuery({
-    queryKey: ['shop', 'palette', q],
-    queryFn: ({ signal }) =>
-      api.get('/api/admin/purchases', { query: { q, limit: SHOWN_MAX }, signal }),
+    ...readQuery(['shop', 'palette', q], '/api/admin/purchases', {
+      query: { q, limit: SHOWN_MAX },
+    }),
     enabled: isOperator,
   })
 
