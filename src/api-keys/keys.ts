@@ -165,7 +165,6 @@ export async function changeKey(
   })
 }
 
-/** Returns the columns of the given settings. */
 function buildColumns<S extends KeyChange>(settings: S) {
   const { name, expiresAt, scopes, models, addresses, rate, monthlyTokens, budget } = settings
   return {

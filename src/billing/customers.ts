@@ -280,7 +280,6 @@ export async function markLost(
     .execute()
 }
 
-/** Reads the customer's state from the processor. */
 export async function readCustomerState(
   { processor }: Pick<BillingDeps, 'processor'>,
   customerId: string,

@@ -55,7 +55,6 @@ function mergeDeals(config: BillingDeps['config'], deals: readonly Deal[]): Pric
   return new Map(all.sort(([, a], [, b]) => rankTier(config, a.tier) - rankTier(config, b.tier)))
 }
 
-/** Returns the price ids of all deals. */
 export async function listDealPrices(db: Db): Promise<Set<string>> {
   return new Set(
     (await db.selectFrom('deals').select('price_id').execute()).map(({ price_id }) => price_id),

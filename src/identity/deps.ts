@@ -22,7 +22,6 @@ export type IdentityNeeds = {
 }
 
 export type SessionsElsewhere = {
-  /** Lists live sessions. */
   list(db: Db, userId: string, now: Instant): Promise<LiveSession[]>
   /** Ends a session. Returns false when the user has no such session. */
   end(tx: Db, userId: string, sessionId: string): Promise<boolean>

@@ -24,7 +24,6 @@ export type MailServer = {
   fromAddress: string
 }
 
-/** Returns the settings of a mail server. */
 export function buildMailSettings(server: MailServer): Changes {
   const { host, port, encryption, user, password, fromName, fromAddress } = server
   const credentials =

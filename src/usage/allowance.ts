@@ -12,6 +12,7 @@ import { computeSpan, namePeriods, PERIODS, type Period } from './periods.ts'
 import { type PlanBudgets, subtractOveruse } from './plan-budgets.ts'
 import { readCallScope } from './span.ts'
 import { listBudgets, sumUse } from './store.ts'
+import { usageRoute } from './usage-route.ts'
 
 /** A key's own budget in dollars. */
 export type KeyAllowance = { id: string; period: Period; limitNanos: number }
@@ -73,17 +74,16 @@ export function allowanceRoute(
 ) {
   app.get(
     '/api/usage/allowance',
-    {
-      schema: {
-        operationId: 'getAllowance',
-        tags: ['usage'],
-        summary: 'Used and remaining dollars of the plan and of each key',
+    usageRoute(
+      'getAllowance',
+      'Used and remaining dollars of the plan and of each key',
+      {
         description:
           'A key with limited scopes sees only its own use, unless `usage` is its only scope.',
         response: { 200: Allowance },
       },
-      config: { access: 'user-or-key', scope: 'usage', viewable: true },
-    },
+      { viewable: true },
+    ),
     async (request) => {
       const caller = requireCaller(request)
       const { userId } = caller

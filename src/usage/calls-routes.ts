@@ -4,7 +4,6 @@ import { Readable } from 'node:stream'
 import { Type } from 'typebox'
 import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
-import { declareRoutes } from '#platform/http/declare-routes.ts'
 import type { Described } from '#platform/http/openapi.ts'
 import { Instant, Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -22,8 +21,7 @@ import { formatCsvLine } from './csv.ts'
 import { CallParameters } from './parameters.ts'
 import { usageProblem } from './problems.ts'
 import { type CallScope, Day, readCallScope, readSpan } from './span.ts'
-
-const route = declareRoutes('usage', { access: 'user-or-key' })
+import { usageRoute } from './usage-route.ts'
 
 const LIMIT_MAX = 1_000
 const LIMIT_DEFAULT = 50
@@ -113,7 +111,7 @@ const Text = Type.Optional(Type.String({ minLength: 1, maxLength: 600 }))
 export function callRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'clock'>) {
   app.get(
     '/api/usage/calls',
-    route(
+    usageRoute(
       'listCalls',
       'Every call, newest first',
       {
@@ -151,7 +149,7 @@ export function callRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'clock
         }),
         response: { 200: CallPage },
       },
-      { scope: 'usage', viewable: true, described: REPLIES },
+      { viewable: true, described: REPLIES },
     ),
     async (request, reply) => {
       const { query } = request
@@ -193,7 +191,7 @@ export function callRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'clock
 
   app.get(
     '/api/usage/calls/:id',
-    route(
+    usageRoute(
       'getCall',
       'One call',
       {
@@ -202,7 +200,7 @@ export function callRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'clock
         params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 64 }) }),
         response: { 200: Call },
       },
-      { scope: 'usage', viewable: true },
+      { viewable: true },
     ),
     async (request) => {
       const call = await findCall(db, readCallScope(requireCaller(request)), request.params.id)

@@ -10,6 +10,7 @@ import type { Platform } from '#platform/platform.ts'
 import { computeLowestId } from './ids.ts'
 import { computeDurations, type Durations } from './percentiles.ts'
 import { type CallScope, Day, readCallScope, readSpan, type Span } from './span.ts'
+import { usageRoute } from './usage-route.ts'
 
 /** Reading them takes about 20 ms. */
 const CALLS_MAX = 5_000
@@ -39,25 +40,19 @@ export async function readDurations(
 export function durationRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'clock'>) {
   app.get(
     '/api/usage/durations',
-    {
-      schema: {
-        operationId: 'getDurations',
-        tags: ['usage'],
-        summary: 'How long calls take',
-        description:
-          `Median and 95th percentile of the newest ${CALLS_MAX} calls in milliseconds, without failed calls. ` +
-          'Null if there is none. ' +
-          'A key with limited scopes sees only its own calls, unless `usage` is its only scope.',
-        querystring: Type.Object({ from: Type.Optional(Day), to: Type.Optional(Day) }),
-        response: {
-          200: Type.Object(
-            { latency_ms: Percentiles, first_token_ms: Percentiles },
-            { title: 'Durations' },
-          ),
-        },
+    usageRoute('getDurations', 'How long calls take', {
+      description:
+        `Median and 95th percentile of the newest ${CALLS_MAX} calls in milliseconds, without failed calls. ` +
+        'Null if there is none. ' +
+        'A key with limited scopes sees only its own calls, unless `usage` is its only scope.',
+      querystring: Type.Object({ from: Type.Optional(Day), to: Type.Optional(Day) }),
+      response: {
+        200: Type.Object(
+          { latency_ms: Percentiles, first_token_ms: Percentiles },
+          { title: 'Durations' },
+        ),
       },
-      config: { access: 'user-or-key', scope: 'usage' },
-    },
+    }),
     async (request) =>
       readDurations(db, readCallScope(requireCaller(request)), readSpan(clock, request.query)),
   )

@@ -5,6 +5,7 @@ import { Named, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import { Day, GROUPS_MAX, readCallScope, readSpan } from './span.ts'
 import { sumUsage, type UsageSum } from './store.ts'
+import { usageRoute } from './usage-route.ts'
 
 const Sum = {
   requests: Type.Integer(),
@@ -18,11 +19,10 @@ const Sum = {
 export function usageRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'clock'>) {
   app.get(
     '/api/usage',
-    {
-      schema: {
-        operationId: 'getUsage',
-        tags: ['usage'],
-        summary: 'Usage by day, model, key, vendor, outcome or end user',
+    usageRoute(
+      'getUsage',
+      'Usage by day, model, key, vendor, outcome or end user',
+      {
         description:
           `Returns at most ${GROUPS_MAX} groups, the most expensive first. Days are sorted by date; they are UTC, and \`to\` is included. ` +
           '`end_user` is the `user` of the requests, or `""`. ' +
@@ -48,8 +48,8 @@ export function usageRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'cloc
           }),
         },
       },
-      config: { access: 'user-or-key', scope: 'usage', viewable: true },
-    },
+      { viewable: true },
+    ),
     async (request) => {
       const { query } = request
       const { from, to } = readSpan(clock, query)

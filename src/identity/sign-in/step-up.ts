@@ -38,7 +38,6 @@ export type WrongPassword = 'password_wrong' | 'current_password_wrong'
 /** The dependencies of an owner's confirmation. */
 export type ConfirmDeps = CountDeps & Pick<Platform, 'db' | 'clock'> & { hasher: Hasher }
 
-/** The session of the request. */
 export type Requester = { sessionId: string | null }
 
 /**

@@ -308,7 +308,6 @@ function answerTrial(deps: ProcessorDeps, id: string, confirms: boolean): BankAn
   return { session, invoice: null, refused: 'refused' in done ? done.refused : NOT_CONFIRMED }
 }
 
-/** Returns the checkout of a payment. */
 function findSession(deps: ProcessorDeps, intentId: string, invoice: Stripe.Invoice | undefined) {
   return all(deps, 'checkout.session').find(
     (one) =>

@@ -333,7 +333,6 @@ export function findIntentId(deps: Db, invoiceId: string): string {
   return String(listPayments(deps, invoiceId)[0]?.payment.payment_intent ?? '')
 }
 
-/** Returns the invoice of a payment intent, if any. */
 export function findInvoiceByIntent(deps: Db, intentId: string): Stripe.Invoice | undefined {
   const payment = all(deps, 'invoice_payment').find(
     (one) => one.payment.payment_intent === intentId,
