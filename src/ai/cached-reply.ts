@@ -1,12 +1,13 @@
-// Cached replies (X-Latchkey-Cache): a request that was answered within the given number of seconds
-// gets the same reply again, free of charge. Permissions are checked before each hit, and each hit is
-// a call in the ledger without tokens and cost. The trap: every part of a request that changes its
-// reply must be part of the key.
+// Cached replies (X-Latchkey-Cache): a repeated request gets the earlier reply, free of charge.
+// Each hit checks the permissions and is a call in the ledger without tokens and cost. The trap:
+// every part of a request that changes its reply must be part of the key.
+
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Model, Route } from '#models/catalogue.ts'
 import { parseExactly } from '#platform/exact-json.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import { openStream } from '#platform/http/sse.ts'
+import { asObject } from '#platform/json.ts'
 import { invalid } from '#platform/problems.ts'
 import { type CallOrigin, timeoutParameter } from './call-origin.ts'
 import { CallRecord, NOTHING } from './call-record.ts'
@@ -15,7 +16,6 @@ import type { Gateway } from './gateway.ts'
 import { VERSION_HEADERS } from './native-request.ts'
 import type { CachedReply, ReplyCache } from './reply-cache.ts'
 import { findRoutes } from './routing.ts'
-import { asObject } from './vendors/json.ts'
 
 type Json = Record<string, unknown>
 

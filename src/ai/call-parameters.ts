@@ -1,8 +1,8 @@
 // Reads the parameters that the ledger stores with a chat call. Only numbers and known words are
 // stored, so no text of a prompt is among them.
+import { asObject } from '#platform/json.ts'
 import type { CallParameters } from '#usage/parameters.ts'
 import { type ModelRequest, readTurns } from './model-request.ts'
-import { asObject } from './vendors/json.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

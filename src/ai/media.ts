@@ -1,7 +1,7 @@
-// Sound, images and video: which media a request contains and requests, the price of their tokens,
-// and which have no price.
-// The trap: vendors charge images and video like text unless their list says otherwise, but never
-// sound.
+// Sound, images and video: which media a request contains and requests, and the price of their
+// tokens. The trap: vendors charge images and video like text unless their list says otherwise, but
+// never sound.
+
 import {
   type Catalogue,
   findKnownModel,
@@ -11,9 +11,9 @@ import {
   type Price,
   type Route,
 } from '#models/catalogue.ts'
+import { asObject } from '#platform/json.ts'
 import { guessFile } from './estimate.ts'
 import type { ChatRequest, ContentPart } from './vendors/chat-request.ts'
-import { asObject } from './vendors/json.ts'
 import type { MediaTokens, NativeRequest, Usage } from './vendors/vendor.ts'
 import { createRefusal } from './vendors/vendor-error.ts'
 

@@ -1,8 +1,9 @@
 // Adds the cost to the usage of answers that otherwise pass through as the vendor sent them.
+
 import { parseExactly } from '#platform/exact-json.ts'
+import { asObject } from '#platform/json.ts'
 import type { CompletionStream } from './chat-call.ts'
 import type { AnswerEncoder } from './stream-encoder.ts'
-import { asObject } from './vendors/json.ts'
 import { formatEvent, parseEventText } from './vendors/native.ts'
 
 type Json = Record<string, unknown>

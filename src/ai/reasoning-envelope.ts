@@ -1,11 +1,8 @@
-// Wraps a model's reasoning into one opaque string, for APIs that have a field for another
-// vendor's: Anthropic's `signature`, OpenAI's `encrypted_content`.
-// The client returns it with the conversation, and each detail is sent back to its vendor.
-// The trap: the envelope is neither secret nor signed, so a client can forge one, like the details
-// themselves.
-import { parseJson } from '#platform/json.ts'
+// Wraps a model's reasoning into one opaque string, for APIs with a field for another vendor's:
+// Anthropic's `signature`, OpenAI's `encrypted_content`. The client returns it, and each detail
+// goes back to its vendor. The trap: it is neither secret nor signed, so a client can forge one.
+import { asObject, parseJson } from '#platform/json.ts'
 import type { ToolCall } from './vendors/chat-request.ts'
-import { asObject } from './vendors/json.ts'
 import type { ReasoningDetail } from './vendors/reasoning.ts'
 
 export type WrappedReasoning = {

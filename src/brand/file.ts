@@ -1,8 +1,10 @@
 /** Reads the BRAND file. A logo in it is a `data:` address, or a path beside the file. */
+
 import { readFileSync } from 'node:fs'
 import { dirname, extname, resolve } from 'node:path'
 import { Compile } from 'typebox/compile'
 import { findIssues } from '#platform/http/issues.ts'
+import { isObject } from '#platform/json.ts'
 import { BrandForm, findFaults } from './form.ts'
 
 const TYPES: Record<string, string> = {
@@ -38,8 +40,4 @@ function embedLogo(value: unknown, path: string): unknown {
   if (type === undefined) throw new Error(`${value} is no SVG, PNG, JPEG or WebP`)
   const bytes = readFileSync(resolve(dirname(path), value))
   return `data:${type};base64,${bytes.toString('base64')}`
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -192,8 +192,8 @@ export const BUILT_IN: readonly VendorEntry[] = [
         }),
         { ...GEMINI, signsReasoning: false },
       ),
-      // https://ai.google.dev/gemini-api/docs/embeddings: unlike gemini-embedding-001, it has no
-      // taskType.
+      // Unlike gemini-embedding-001, it has no taskType:
+      // https://ai.google.dev/gemini-api/docs/embeddings
       createEmbeddingModel('gemini-embedding-2', 0.2, 8_192, {
         tasks: { query: 'task: search result | query: ', document: 'title: none | text: ' },
       }),

@@ -1,9 +1,8 @@
-// The catalogue of model vendors. A vendor has a dialect, an address and the name of its key setting; a
-// known model has a price, limits and quirks. Aliases and the models of plans and API keys follow.
-// built-in.ts has the built-in entries, and the file named by MODELS has the operator's
-// (models-file.ts).
-// The trap: two vendors may sell one name at two prices, so only vendor and name together identify
-// a model.
+// The catalogue of model vendors. A vendor has a dialect, an address and the name of its key
+// setting; a known model has a price, limits and quirks. Aliases and the models of plans and API
+// keys follow. The entries are built-in.ts's, and those of the file named by MODELS
+// (models-file.ts). The trap: two vendors may sell one name at two prices, so only vendor and name
+// together identify a model.
 
 /** The wire formats that the gateway speaks. */
 export type Dialect = 'openai' | 'anthropic' | 'gemini'
@@ -50,10 +49,7 @@ export type OpenAiQuirks = {
   unknownMembers: 'left-out' | 'taken' | 'refused'
   /** Members that are added to each request, unless the client sets them. */
   adds: Readonly<Record<string, unknown>>
-  /**
-   * How the reasoning of earlier answers is sent back: as the client has it (see `foreignMembers`),
-   * or in `reasoning_content`, which DeepSeek requires in conversations with tools.
-   */
+  /** How earlier reasoning is sent back. DeepSeek requires `reasoning_content` beside tools. */
   earlierReasoning: 'as-given' | 'reasoning_content'
   /** The vendor reports the cost of calls (`usage.cost`, US dollars), for all its models. */
   reportsCost: boolean
@@ -254,8 +250,7 @@ const indexes = new WeakMap<readonly Model[], ReadonlyMap<string, Model>>()
 
 /** Removes the date from a model's name. */
 export function removeDate(id: string): string {
-  // A fast check, because each call runs it for each vendor: most names end in neither a digit nor
-  // `latest`.
+  // Checked first, because each call runs this per vendor: few names end in a digit or `latest`.
   const last = id.charCodeAt(id.length - 1)
   return (last >= 48 && last <= 57) || last === 116 ? id.replace(DATED, '') : id
 }

@@ -1,9 +1,11 @@
 // Reads the JSON file named by MODELS and merges it with the built-in catalogue: vendors, models,
-// prices, aliases and each plan's models. docs/models.json is a working example.
-// The trap: nothing is ignored. An unknown field, a wrong value or an unknown name is rejected with
-// its path (`vendors[0].models[2].price.input`), since a price or limit that silently does not
-// apply costs money.
+// prices, aliases and each plan's models. docs/models.json is a working example. The trap: nothing
+// is ignored. An unknown field, a wrong value or an unknown name is rejected with its path, since a
+// price or limit that silently does not apply costs money.
+
 import { readFileSync, statSync } from 'node:fs'
+import { asObject } from '#platform/json.ts'
+import { listWords } from '#platform/words.ts'
 import { BUILT_IN, PRICES_AS_OF } from './built-in.ts'
 import {
   type Abilities,
@@ -37,10 +39,74 @@ export class WrongModelsFile extends Error {}
 
 type Json = Record<string, unknown>
 
+/** Returns the value, or throws an error that names its path in the file. */
+type Reader<T> = (value: unknown, at: string) => T
+
+/** One object of the file, which may have `names` alone. Null counts as omitted. */
+class Fields {
+  readonly values: Json
+  readonly at: string
+
+  constructor(value: unknown, at: string, names: readonly string[]) {
+    this.values = readObject(value, at, names)
+    this.at = at
+  }
+
+  required<T>(name: string, read: Reader<T>): T {
+    return read(this.values[name], `${this.at}.${name}`)
+  }
+
+  optional<T>(name: string, read: Reader<T>): T | undefined {
+    return this.values[name] == null ? undefined : this.required(name, read)
+  }
+
+  /** May be omitted when something is known. */
+  ownOr<T>(name: string, known: T | undefined, read: Reader<T>): T {
+    const isOmitted = this.values[name] === undefined
+    return isOmitted && known !== undefined ? known : this.required(name, read)
+  }
+
+  list<T>(name: string, read: Reader<T>): T[] {
+    return readEach(this.values[name], `${this.at}.${name}`, read)
+  }
+
+  object(name: string, names: readonly string[]): Fields {
+    return new Fields(this.values[name] ?? {}, `${this.at}.${name}`, names)
+  }
+}
+
+function matching(pattern: RegExp, expected: string): Reader<string> {
+  return (value, at) => {
+    if (typeof value === 'string' && pattern.test(value)) return value
+    throw createWrongValue(at, expected, value)
+  }
+}
+
+function oneOf<const T extends string>(...choices: T[]): Reader<T> {
+  return (value, at) => {
+    const found = choices.find((choice) => choice === value)
+    if (found !== undefined) return found
+    throw createWrongValue(at, `one of ${choices.join(', ')}`, value)
+  }
+}
+
 /** Names of models: printable ASCII. */
 const MODEL_ID = /^[!-~]{1,200}$/
 const VENDOR_NAME = /^[a-z][a-z0-9_-]{0,31}$/
 const ALIAS_NAME = /^[A-Za-z0-9][\w.:-]{0,63}$/
+const AN_ADDRESS = 'an address starting with http:// or https://'
+
+const MODEL_NAME = matching(MODEL_ID, "a model's name")
+const MODEL_PATTERN = matching(MODEL_ID, 'the name of a model, or a pattern')
+const LOWER_CASE_NAME = matching(VENDOR_NAME, 'lower-case letters, digits, dashes')
+const SETTING_NAME = matching(/^[A-Z][A-Z0-9_]*$/, "a setting's name, like GROQ_API_KEY")
+const ADDRESS = matching(/\S/, AN_ADDRESS)
+const MEMBER_NAME = matching(/^[a-z_]{1,64}(\.[a-z_]{1,64})?$/, 'the name of a member of a request')
+const RATED_MEMBER = matching(
+  /^(service_tier|speed|inference_geo|reasoning\.mode):\S{1,100}$/,
+  'a member of a request and its value, like speed:fast',
+)
+const readDialect = oneOf('openai', 'anthropic', 'gemini')
 
 /** Returns built-in vendors and the file's, with listed prices. @throws WrongModelsFile */
 export function readVendors(
@@ -73,7 +139,7 @@ export function readNames(
   plans: readonly string[],
 ): Pick<Catalogue, 'aliases' | 'allow'> {
   const aliases = new Map<string, Alias>()
-  for (const [name, target] of Object.entries(readOptionalObject(file.aliases, 'aliases'))) {
+  for (const [name, target] of Object.entries(readAnyObject(file.aliases ?? {}, 'aliases'))) {
     const at = `aliases.${name}`
     if (!ALIAS_NAME.test(name))
       throw new WrongModelsFile(`${at} is wrong: an alias has letters, digits, dots and dashes`)
@@ -90,15 +156,11 @@ export function readNames(
   }
 
   const allow = new Map<string, Allowance[]>()
-  for (const [plan, entries] of Object.entries(readOptionalObject(file.allow, 'allow'))) {
+  for (const [plan, entries] of Object.entries(readAnyObject(file.allow ?? {}, 'allow'))) {
     if (!plans.includes(plan))
       throw new WrongModelsFile(`allow.${plan} is wrong: expected one of ${plans.join(', ')}`)
-    const allowances = readList(entries, `allow.${plan}`).flatMap((entry, index) =>
-      parseAllowances(
-        { vendors, aliases },
-        readText(entry, `allow.${plan}[${index}]`, MODEL_ID, 'the name of a model, or a pattern'),
-      ),
-    )
+    const patterns = readEach(entries, `allow.${plan}`, MODEL_PATTERN)
+    const allowances = patterns.flatMap((one) => parseAllowances({ vendors, aliases }, one))
     allow.set(plan, allowances)
   }
   return { aliases, allow }
@@ -106,12 +168,10 @@ export function readNames(
 
 /** Parses `'groq/llama'`, or `{models: ['groq/llama', …], by: 'weight', weights: [3, …]}`. */
 function readAlias(value: unknown, at: string, vendors: Catalogue['vendors']): Alias {
-  const isSingle = typeof value === 'string'
-  const fields = isSingle ? {} : readObject(value, at, ['models', 'by', 'weights'])
-  const names = isSingle ? [value] : readList(fields.models, `${at}.models`)
-  const routes = names.map((one, index) =>
-    readRoute(one, isSingle ? at : `${at}.models[${index}]`, vendors),
-  )
+  const toRoute = (one: unknown, place: string) => readRoute(one, place, vendors)
+  if (typeof value === 'string') return { routes: [toRoute(value, at)], by: 'order', weights: [1] }
+  const fields = new Fields(value, at, ['models', 'by', 'weights'])
+  const routes = fields.list('models', toRoute)
   const [first, ...others] = routes
   if (first === undefined)
     throw new WrongModelsFile(`${at}.models is wrong: expected one model or more`)
@@ -124,25 +184,22 @@ function readAlias(value: unknown, at: string, vendors: Catalogue['vendors']): A
         `${at}.models[${index}] is wrong: vectors of different models cannot be compared`,
       )
   }
-  const by =
-    readOptional(fields.by, (strategy) => readChoice(strategy, `${at}.by`, STRATEGIES)) ?? 'order'
-  const weights = readOptional(fields.weights, (all) => readList(all, `${at}.weights`))
-  if (weights !== undefined && (by !== 'weight' || weights.length !== routes.length)) {
+  const by = fields.optional('by', oneOf(...STRATEGIES)) ?? 'order'
+  const given = fields.optional('weights', readList)
+  if (given !== undefined && (by !== 'weight' || given.length !== routes.length)) {
     throw new WrongModelsFile(
       `${at}.weights is wrong: expected one for each of its models, with "by": "weight"`,
     )
   }
-  const shares = routes.map((_, index) =>
-    weights ? readWeight(weights[index], `${at}.weights[${index}]`) : 1,
-  )
-  if (shares.every((share) => share === 0)) {
+  const weights = given ? fields.list('weights', readWeight) : routes.map(() => 1)
+  if (weights.every((weight) => weight === 0)) {
     throw new WrongModelsFile(`${at}.weights is wrong: at least one must be above 0`)
   }
-  return { routes: [first, ...others], by, weights: shares }
+  return { routes: [first, ...others], by, weights }
 }
 
 function readRoute(value: unknown, at: string, vendors: Catalogue['vendors']): Route {
-  const to = readText(value, at, MODEL_ID, "'vendor/model'")
+  const to = matching(MODEL_ID, "'vendor/model'")(value, at)
   const route = to.includes('/') ? parseRoute({ vendors }, to) : null
   if (route === null)
     throw createWrongValue(at, `'vendor/model' of ${Object.keys(vendors).join(', ')}`, value)
@@ -164,20 +221,10 @@ function readContents(path: string): { json: unknown; createdSeconds: number } {
   }
 }
 
-const VENDOR_FIELDS = [
-  'name',
-  'label',
-  'dialect',
-  'base_url',
-  'api_key_env',
-  'endpoints',
-  'default_model',
-  'quirks',
-  'embeddings',
-  'models',
-  'price_list',
-  'timeout_ms',
-]
+const VENDOR_FIELDS = listWords(`
+  name label dialect base_url api_key_env endpoints default_model quirks embeddings models
+  price_list timeout_ms
+`)
 
 /** Prices from a vendor's own pages count until a newer list replaces them. */
 function findPrices(list: PriceList, vendor: VendorEntry): VendorEntry {
@@ -198,35 +245,27 @@ function readVendor(
   list: PriceList,
   createdSeconds: number,
 ): VendorEntry {
-  const fields = readObject(value, at, VENDOR_FIELDS)
-  const name = readText(
-    fields.name,
-    `${at}.name`,
-    VENDOR_NAME,
-    'lower-case letters, digits, dashes',
-  )
+  const fields = new Fields(value, at, VENDOR_FIELDS)
+  const name = fields.required('name', LOWER_CASE_NAME)
   if (
     known === undefined &&
     (RESERVED_NAMES.includes(name) || BUILT_IN.some((one) => one.otherNames.includes(name)))
   ) {
     throw createWrongValue(`${at}.name`, 'an unused name', name)
   }
-  const dialect =
-    fields.dialect === undefined && known
-      ? known.dialect
-      : readDialect(fields.dialect, `${at}.dialect`)
+  const dialect = fields.ownOr('dialect', known?.dialect, readDialect)
   if (known !== undefined && known.dialect !== dialect) {
     throw createWrongValue(`${at}.dialect`, `'${known.dialect}', the dialect of ${name}`, dialect)
   }
-  const prices =
-    readPrices(fields.price_list, `${at}.price_list`, list) ?? known?.prices ?? list.getPrices(name)
-  const models = readList(fields.models, `${at}.models`).map((one, index) => {
-    const model = readModel(one, `${at}.models[${index}]`, dialect, known?.models ?? [])
+  const named = fields.optional('price_list', (one, place) => readPrices(one, place, list))
+  const prices = named ?? known?.prices ?? list.getPrices(name)
+  const models = fields.list('models', (one, place) => {
+    const model = readModel(one, place, dialect, known?.models ?? [])
     const listed = prices?.find(model.own.id) ?? null
     // With a named part of the list, its prices take precedence.
     return completeModel(
       model,
-      fields.price_list == null ? [model.known, listed] : [listed, model.known],
+      named === undefined ? [model.known, listed] : [listed, model.known],
       createdSeconds,
     )
   })
@@ -240,42 +279,27 @@ function readVendor(
     ...(known?.models ?? []).filter(({ id }) => models.every((model) => model.id !== id)),
   ]
   const defaultModel =
-    readOptional(fields.default_model, (id) =>
-      readText(id, `${at}.default_model`, MODEL_ID, "a model's name"),
-    ) ??
+    fields.optional('default_model', MODEL_NAME) ??
     known?.defaultModel ??
     all.find(({ kind }) => kind === 'chat')?.id ??
     all[0]?.id
   if (defaultModel === undefined)
     throw new WrongModelsFile(`${at}.models is wrong: expected one model or more`)
+  const keySetting = fields.optional('api_key_env', SETTING_NAME) ?? known?.keySetting ?? null
 
   return {
     name,
     otherNames: known?.otherNames ?? [],
-    label:
-      readOptional(fields.label, (label) => readText(label, `${at}.label`, /\S/, 'a name')) ??
-      known?.label ??
-      name,
+    label: fields.optional('label', matching(/\S/, 'a name')) ?? known?.label ?? name,
     dialect,
-    baseUrl:
-      fields.base_url === undefined && known
-        ? known.baseUrl
-        : readAddress(fields.base_url, `${at}.base_url`),
-    keySetting:
-      readKeySetting(fields.api_key_env, `${at}.api_key_env`) ?? known?.keySetting ?? null,
-    endpointSettings: readEndpoints(fields, at, known),
+    baseUrl: fields.ownOr('base_url', known?.baseUrl, readAddress),
+    keySetting,
+    endpointSettings: readEndpoints(fields, keySetting),
     defaultModel,
-    timeoutMs:
-      readOptional(fields.timeout_ms, (ms) => readWholeNumber(ms, `${at}.timeout_ms`)) ??
-      known?.timeoutMs ??
-      null,
+    timeoutMs: fields.optional('timeout_ms', readWholeNumber) ?? known?.timeoutMs ?? null,
     modelNames: known?.modelNames ?? null,
-    quirks: { ...known?.quirks, ...readQuirks(fields.quirks, `${at}.quirks`, dialect) },
-    embeddings: readEmbeddings(
-      fields.embeddings,
-      `${at}.embeddings`,
-      known?.embeddings ?? EMBEDDINGS,
-    ),
+    quirks: { ...known?.quirks, ...readQuirks(fields, dialect) },
+    embeddings: readEmbeddings(fields, known?.embeddings ?? EMBEDDINGS),
     models: all,
     prices,
   }
@@ -283,51 +307,32 @@ function readVendor(
 
 /** Reads the vendor's name in the price list, if it differs. */
 function readPrices(value: unknown, at: string, list: PriceList): VendorPrices | null {
-  if (value === undefined || value === null) return null
-  const name = readText(value, at, MODEL_ID, "a vendor's name in the price list")
+  const name = matching(MODEL_ID, "a vendor's name in the price list")(value, at)
   const { vendors } = list.file()
   if (!Object.hasOwn(vendors, name))
     throw createWrongValue(at, `one of ${Object.keys(vendors).join(', ')}`, value)
   return list.getPrices(name)
 }
 
-const readKeySetting = (value: unknown, at: string) =>
-  readOptional(value, (name) =>
-    readText(name, at, /^[A-Z][A-Z0-9_]*$/, "a setting's name, like GROQ_API_KEY"),
-  )
-
-function readEndpoints(
-  { endpoints, api_key_env: usual }: Json,
-  at: string,
-  known?: VendorEntry,
-): EndpointSetting[] {
-  const found = readList(endpoints, `${at}.endpoints`).map((one, index) => {
-    const place = `${at}.endpoints[${index}]`
-    const fields = readObject(one, place, ['name', 'base_url', 'api_key_env', 'weight'])
+function readEndpoints(vendor: Fields, usualKey: string | null): EndpointSetting[] {
+  const at = `${vendor.at}.endpoints`
+  const found = vendor.list('endpoints', (one, place) => {
+    const fields = new Fields(one, place, ['name', 'base_url', 'api_key_env', 'weight'])
     return {
-      name:
-        readOptional(fields.name, (name) =>
-          readText(name, `${place}.name`, VENDOR_NAME, 'lower-case letters'),
-        ) ?? null,
-      baseUrl:
-        readOptional(fields.base_url, (address) => readAddress(address, `${place}.base_url`)) ??
-        null,
-      keySetting:
-        readKeySetting(fields.api_key_env, `${place}.api_key_env`) ??
-        readKeySetting(usual, `${at}.api_key_env`) ??
-        known?.keySetting ??
-        null,
-      weight: readOptional(fields.weight, (weight) => readWeight(weight, `${place}.weight`)) ?? 1,
+      name: fields.optional('name', matching(VENDOR_NAME, 'lower-case letters')) ?? null,
+      baseUrl: fields.optional('base_url', readAddress) ?? null,
+      keySetting: fields.optional('api_key_env', SETTING_NAME) ?? usualKey,
+      weight: fields.optional('weight', readWeight) ?? 1,
     }
   })
   const repeated = found.findIndex(
     ({ name }, index) => found.findIndex((other) => other.name === name) < index,
   )
   if (repeated !== -1 && found[repeated]?.name !== null) {
-    throw new WrongModelsFile(`${at}.endpoints[${repeated}].name is wrong: it is listed twice`)
+    throw new WrongModelsFile(`${at}[${repeated}].name is wrong: it is listed twice`)
   }
   if (found.length > 0 && found.every(({ weight }) => weight === 0)) {
-    throw new WrongModelsFile(`${at}.endpoints is wrong: at least one needs a weight above 0`)
+    throw new WrongModelsFile(`${at} is wrong: at least one needs a weight above 0`)
   }
   return found
 }
@@ -337,45 +342,28 @@ function readWeight(value: unknown, at: string): number {
   throw createWrongValue(at, 'a number from 0 to 1,000,000', value)
 }
 
-function readDialect(value: unknown, at: string): Dialect {
-  return readChoice(value, at, ['openai', 'anthropic', 'gemini'])
-}
-
 function readAddress(value: unknown, at: string): string {
-  const address = readText(value, at, /\S/, 'an address starting with http:// or https://')
+  const address = ADDRESS(value, at)
   if (!/^https?:$/.test(URL.parse(address)?.protocol ?? '')) {
-    throw createWrongValue(at, 'an address starting with http:// or https://', value)
+    throw createWrongValue(at, AN_ADDRESS, value)
   }
   return address.replace(/\/+$/, '')
 }
 
 function readEmbeddings(
-  value: unknown,
-  at: string,
+  vendor: Fields,
   usual: VendorEntry['embeddings'],
 ): VendorEntry['embeddings'] {
-  const fields = readObject(value ?? {}, at, ['inputs_max', 'characters_max'])
+  const fields = vendor.object('embeddings', ['inputs_max', 'characters_max'])
   return {
-    inputsMax:
-      readOptional(fields.inputs_max, (n) => readWholeNumber(n, `${at}.inputs_max`)) ??
-      usual.inputsMax,
-    charactersMax:
-      readOptional(fields.characters_max, (n) => readWholeNumber(n, `${at}.characters_max`)) ??
-      usual.charactersMax,
+    inputsMax: fields.optional('inputs_max', readWholeNumber) ?? usual.inputsMax,
+    charactersMax: fields.optional('characters_max', readWholeNumber) ?? usual.charactersMax,
   }
 }
 
-const MODEL_FIELDS = [
-  'id',
-  'kind',
-  'context_tokens',
-  'output_tokens_max',
-  'price',
-  'quirks',
-  'similarity',
-  'tasks',
-  'timeout_ms',
-]
+const MODEL_FIELDS = listWords(
+  'id kind context_tokens output_tokens_max price quirks similarity tasks timeout_ms',
+)
 
 type OwnFields = Pick<Model, 'id' | 'quirks' | 'embedding'> & {
   kind: Model['kind'] | undefined
@@ -392,30 +380,22 @@ function readModel(
   dialect: Dialect,
   models: readonly Model[],
 ): { own: OwnFields; known: Model | null } {
-  const fields = readObject(value, at, MODEL_FIELDS)
-  const id = readText(fields.id, `${at}.id`, MODEL_ID, "a model's name")
-  const kind = readOptional(fields.kind, (kind) =>
-    readChoice(kind, `${at}.kind`, ['chat', 'embedding', 'rerank']),
-  )
+  const fields = new Fields(value, at, MODEL_FIELDS)
+  const id = fields.required('id', MODEL_NAME)
+  const kind = fields.optional('kind', oneOf('chat', 'embedding', 'rerank'))
   const known =
     models.find((model) => model.id === id && model.kind === (kind ?? model.kind)) ?? null
   const isChat = (kind ?? known?.kind ?? 'chat') === 'chat'
-  const similarity = readOptional(fields.similarity, (one) =>
-    readSimilarity(one, `${at}.similarity`),
-  )
-  const tasks = readOptional(fields.tasks, (one) => readTasks(one, `${at}.tasks`))
+  const similarity = fields.optional('similarity', readSimilarity)
+  const tasks = fields.optional('tasks', readTasks)
   const own = {
     id,
     kind,
-    contextTokens: readOptional(fields.context_tokens, (n) =>
-      readWholeNumber(n, `${at}.context_tokens`),
-    ),
-    outputTokensMax: readOptional(fields.output_tokens_max, (n) =>
-      readWholeNumber(n, `${at}.output_tokens_max`),
-    ),
-    price: readOptional(fields.price, (price) => readPrice(price, `${at}.price`, isChat)),
-    timeoutMs: readOptional(fields.timeout_ms, (ms) => readWholeNumber(ms, `${at}.timeout_ms`)),
-    quirks: readQuirks(fields.quirks, `${at}.quirks`, dialect),
+    contextTokens: fields.optional('context_tokens', readWholeNumber),
+    outputTokensMax: fields.optional('output_tokens_max', readWholeNumber),
+    price: fields.optional('price', (price, place) => readPrice(price, place, isChat)),
+    timeoutMs: fields.optional('timeout_ms', readWholeNumber),
+    quirks: readQuirks(fields, dialect),
     embedding: { ...(similarity && { similarity }), ...(tasks && { tasks }) },
   }
   return { own, known }
@@ -454,64 +434,58 @@ function readSimilarity(value: unknown, at: string): NonNullable<EmbeddingTraits
 }
 
 function readTasks(value: unknown, at: string): NonNullable<EmbeddingTraits['tasks']> {
-  const fields = readObject(value, at, ['member', 'query', 'document'])
-  const member = readOptional(fields.member, (one) =>
-    readText(one, `${at}.member`, /^[A-Za-z_]{1,64}$/, 'the name of a member'),
-  )
-  const readTask = (one: unknown, name: string) =>
-    readText(one, `${at}.${name}`, /^[^\p{Cc}]{0,200}$/u, 'a text')
-  const tasks = {
-    query: readTask(fields.query, 'query'),
-    document: readTask(fields.document, 'document'),
+  const fields = new Fields(value, at, ['member', 'query', 'document'])
+  const member = fields.optional('member', matching(/^[A-Za-z_]{1,64}$/, 'the name of a member'))
+  const readTask = matching(/^[^\p{Cc}]{0,200}$/u, 'a text')
+  return {
+    ...(member !== undefined && { member }),
+    query: fields.required('query', readTask),
+    document: fields.required('document', readTask),
   }
-  return member === undefined ? tasks : { member, ...tasks }
 }
 
 const RATE_FIELDS = ['input', 'output', 'cached', 'cache_write']
 
 function readPrice(value: unknown, at: string, isChat: boolean): Price {
-  const fields = readObject(value, at, [...RATE_FIELDS, 'long', ...MEDIA])
-  const long = readOptional(fields.long, (one) => {
-    const rate = readObject(one, `${at}.long`, ['above', ...RATE_FIELDS])
-    return {
-      above: readWholeNumber(rate.above, `${at}.long.above`),
-      ...readRate(rate, `${at}.long`, isChat),
-    }
+  const fields = new Fields(value, at, [...RATE_FIELDS, 'long', ...MEDIA])
+  const long = fields.optional('long', (one, place) => {
+    const rate = new Fields(one, place, ['above', ...RATE_FIELDS])
+    return { above: rate.required('above', readWholeNumber), ...readRate(rate, isChat) }
   })
-  const media = readMedia(fields, at)
+  const media = readMedia(fields)
   return {
-    ...readRate(fields, at, isChat),
-    ...(long === undefined ? {} : { long }),
-    ...(media === undefined ? {} : { media }),
+    ...readRate(fields, isChat),
+    ...(long !== undefined && { long }),
+    ...(media !== undefined && { media }),
   }
 }
 
-function readMedia(fields: Json, at: string): MediaPrices | undefined {
+function readMedia(fields: Fields): MediaPrices | undefined {
   const found = MEDIA.flatMap((medium) => {
-    if (fields[medium] == null) return []
-    if (fields[medium] === 'as-text') return [[medium, 'as-text']]
-    const parts = readObject(fields[medium], `${at}.${medium}`, ['input', 'output', 'cached'])
-    const priced = Object.entries(parts).map(([part, usd]) => [
-      part,
-      readDollars(usd, `${at}.${medium}.${part}`),
-    ])
-    return [[medium, Object.fromEntries(priced)]]
+    const price = fields.optional(medium, (value, at) => {
+      if (value === 'as-text') return value
+      const parts = readObject(value, at, ['input', 'output', 'cached'])
+      return Object.fromEntries(
+        Object.entries(parts).map(([part, usd]) => [part, readDollars(usd, `${at}.${part}`)]),
+      )
+    })
+    return price === undefined ? [] : [[medium, price]]
   })
   return found.length === 0 ? undefined : Object.fromEntries(found)
 }
 
-function readRate(
-  { input, output, cached, cache_write: write }: Json,
-  at: string,
-  isChat: boolean,
-) {
-  const dollars = readDollars(input, `${at}.input`)
+function readRate(fields: Fields, isChat: boolean) {
+  const input = fields.required('input', readDollars)
+  // Embeddings have no output price unless the file names one.
+  const output = isChat
+    ? fields.required('output', readDollars)
+    : fields.optional('output', readDollars)
+  const writesToCache = fields.values.cache_write !== undefined
   return {
-    input: dollars,
-    // Embeddings have no output price unless the file names one.
-    output: output == null && !isChat ? 0 : readDollars(output, `${at}.output`),
-    cached: readOptional(cached, (n) => readDollars(n, `${at}.cached`)) ?? dollars,
-    ...(write === undefined ? {} : { cacheWrite: readDollars(write, `${at}.cache_write`) }),
+    input,
+    output: output ?? 0,
+    cached: fields.optional('cached', readDollars) ?? input,
+    ...(writesToCache && { cacheWrite: fields.required('cache_write', readDollars) }),
   }
 }
 
@@ -520,74 +494,48 @@ function readDollars(value: unknown, at: string): number {
   throw createWrongValue(at, 'US dollars per million tokens', value)
 }
 
-type QuirkReader = [name: keyof Quirks, read: (value: unknown, at: string) => unknown]
+type QuirkReader = [name: keyof Quirks, read: Reader<unknown>]
 
-const TEMPERATURE: QuirkReader = [
-  'temperature',
-  (value, at) => readChoice(value, at, ['taken', 'refused', 'without-reasoning']),
-]
-const ABILITIES: Record<keyof Abilities, QuirkReader> = {
+const OF_ALL_DIALECTS: Record<'temperature' | keyof Abilities, QuirkReader> = {
+  temperature: ['temperature', oneOf('taken', 'refused', 'without-reasoning')],
   vision: ['vision', readFlag],
   pdf: ['pdf', readFlag],
   audio: ['audio', readFlag],
   tools: ['tools', readFlag],
   json_schema: ['json_schema', readFlag],
 }
-const RATES: QuirkReader = ['rates', readRates]
 /** By their names in the file. */
 const QUIRKS: Record<Dialect, Record<string, QuirkReader>> = {
   openai: {
-    temperature: TEMPERATURE,
-    ...ABILITIES,
-    length_name: [
-      'lengthName',
-      (value, at) => readChoice(value, at, ['max_tokens', 'max_completion_tokens']),
-    ],
-    foreign_members: [
-      'foreignMembers',
-      (value, at) => readChoice(value, at, ['taken', 'openai', 'refused']),
-    ],
-    tool_ids: ['toolIds', (value, at) => readChoice(value, at, ['any', 'nine-characters'])],
+    ...OF_ALL_DIALECTS,
+    length_name: ['lengthName', oneOf('max_tokens', 'max_completion_tokens')],
+    foreign_members: ['foreignMembers', oneOf('taken', 'openai', 'refused')],
+    tool_ids: ['toolIds', oneOf('any', 'nine-characters')],
     refuses: ['refuses', readMemberNames],
     passes: ['passes', readMemberNames],
-    unknown_members: [
-      'unknownMembers',
-      (value, at) => readChoice(value, at, ['left-out', 'taken', 'refused']),
-    ],
+    unknown_members: ['unknownMembers', oneOf('left-out', 'taken', 'refused')],
     adds: ['adds', readMembers],
-    earlier_reasoning: [
-      'earlierReasoning',
-      (value, at) => readChoice(value, at, ['as-given', 'reasoning_content']),
-    ],
+    earlier_reasoning: ['earlierReasoning', oneOf('as-given', 'reasoning_content')],
     reports_cost: ['reportsCost', readFlag],
-    stream_usage: ['streamUsage', (value, at) => readChoice(value, at, ['on-request', 'always'])],
-    responses: [
-      'responses',
-      (value, at) =>
-        readChoice(value, at, ['never', 'always', 'for-tools', 'for-tools-with-effort']),
-    ],
+    stream_usage: ['streamUsage', oneOf('on-request', 'always')],
+    responses: ['responses', oneOf('never', 'always', 'for-tools', 'for-tools-with-effort')],
     has_responses: ['hasResponses', readFlag],
-    rates: RATES,
+    rates: ['rates', readRates],
   },
   anthropic: {
-    temperature: TEMPERATURE,
-    ...ABILITIES,
-    forced_tools: ['forcedTools', (value, at) => readChoice(value, at, ['taken', 'refused'])],
-    thinking: [
-      'thinking',
-      (value, at) => readChoice(value, at, ['by-default', 'on-request', 'none']),
-    ],
+    ...OF_ALL_DIALECTS,
+    forced_tools: ['forcedTools', oneOf('taken', 'refused')],
+    thinking: ['thinking', oneOf('by-default', 'on-request', 'none')],
     checks_reasoning_prefix: ['checksReasoningPrefix', readFlag],
     cache_tokens_min: [
       'cacheTokensMin',
       (value, at) => (value === null ? null : readWholeNumber(value, at)),
     ],
     passes: ['passes', readMemberNames],
-    rates: RATES,
+    rates: ['rates', readRates],
   },
   gemini: {
-    temperature: TEMPERATURE,
-    ...ABILITIES,
+    ...OF_ALL_DIALECTS,
     signs_reasoning: ['signsReasoning', readFlag],
     returns_reasoning: ['returnsReasoning', readFlag],
   },
@@ -597,22 +545,16 @@ const QUIRKS: Record<Dialect, Record<string, QuirkReader>> = {
 const RESERVED_MEMBERS = ['model', 'messages', 'stream', 'tools', 'tool_choice', 'n']
 
 function readMemberNames(value: unknown, at: string): string[] {
-  return readList(value, at).map((one, index) => {
-    const name = readText(
-      one,
-      `${at}[${index}]`,
-      /^[a-z_]{1,64}(\.[a-z_]{1,64})?$/,
-      'the name of a member of a request',
-    )
+  return readEach(value, at, (one, place) => {
+    const name = MEMBER_NAME(one, place)
     if (RESERVED_MEMBERS.includes(name))
-      throw createWrongValue(`${at}[${index}]`, 'a member that may be omitted', name)
+      throw createWrongValue(place, 'a member that may be omitted', name)
     return name
   })
 }
 
 function readMembers(value: unknown, at: string): Json {
-  const found = asObject(value)
-  if (found === null) throw createWrongValue(at, 'an object', value)
+  const found = readAnyObject(value, at)
   const reserved = Object.keys(found).find((name) => RESERVED_MEMBERS.includes(name))
   if (reserved !== undefined)
     throw createWrongValue(
@@ -624,39 +566,29 @@ function readMembers(value: unknown, at: string): Json {
 }
 
 function readRates(value: unknown, at: string): Record<string, number> {
-  const found = asObject(value)
-  if (found === null) throw createWrongValue(at, 'an object', value)
+  const found = readAnyObject(value, at)
   for (const [name, rate] of Object.entries(found)) {
     const place = `${at}.${name}`
-    readText(
-      name,
-      place,
-      /^(service_tier|speed|inference_geo|reasoning\.mode):\S{1,100}$/,
-      'a member of a request and its value, like speed:fast',
-    )
+    RATED_MEMBER(name, place)
     if (typeof rate !== 'number' || rate <= 0 || rate > 100)
       throw createWrongValue(place, 'a number above 0, and at most 100', rate)
   }
   return found as Record<string, number>
 }
 
-function readQuirks(value: unknown, at: string, dialect: Dialect): Quirks {
+function readQuirks(owner: Fields, dialect: Dialect): Quirks {
   const readers = QUIRKS[dialect]
+  const fields = owner.object('quirks', Object.keys(readers))
   return Object.fromEntries(
-    Object.entries(readObject(value ?? {}, at, Object.keys(readers))).map(([field, quirk]) => {
+    Object.keys(fields.values).map((field) => {
       const [name, read] = readers[field] as QuirkReader
-      return [name, read(quirk, `${at}.${field}`)]
+      return [name, fields.required(field, read)]
     }),
   )
 }
 
-function readOptional<T>(value: unknown, read: (value: unknown) => T): T | undefined {
-  return value === undefined || value === null ? undefined : read(value)
-}
-
 function readObject(value: unknown, at: string, fields: readonly string[]): Json {
-  const found = asObject(value)
-  if (found === null) throw createWrongValue(at, 'an object', value)
+  const found = readAnyObject(value, at)
   const unknown = Object.keys(found).find((field) => !fields.includes(field))
   if (unknown === undefined) return found
   throw new WrongModelsFile(
@@ -664,16 +596,10 @@ function readObject(value: unknown, at: string, fields: readonly string[]): Json
   )
 }
 
-function readOptionalObject(value: unknown, at: string): Json {
-  const found = asObject(value ?? {})
+function readAnyObject(value: unknown, at: string): Json {
+  const found = asObject(value)
   if (found === null) throw createWrongValue(at, 'an object', value)
   return found
-}
-
-function asObject(value: unknown): Json | null {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Json)
-    : null
 }
 
 function readList(value: unknown, at: string): unknown[] {
@@ -682,15 +608,8 @@ function readList(value: unknown, at: string): unknown[] {
   throw createWrongValue(at, 'a list', value)
 }
 
-function readText(value: unknown, at: string, pattern: RegExp, expected: string): string {
-  if (typeof value === 'string' && pattern.test(value)) return value
-  throw createWrongValue(at, expected, value)
-}
-
-function readChoice<const T extends string>(value: unknown, at: string, choices: readonly T[]): T {
-  const found = choices.find((choice) => choice === value)
-  if (found !== undefined) return found
-  throw createWrongValue(at, `one of ${choices.join(', ')}`, value)
+function readEach<T>(value: unknown, at: string, read: Reader<T>): T[] {
+  return readList(value, at).map((one, index) => read(one, `${at}[${index}]`))
 }
 
 function readWholeNumber(value: unknown, at: string): number {

@@ -1,9 +1,11 @@
-// The price list: prices and limits of over a thousand models by vendor, with a date. A newer list
-// that the operator installs (`npm run cli -- prices update FILE`) replaces the shipped one
-// (prices.json), and the MODELS file overrides both.
-// The price list adds no model to the lists of models; it only prices models that are named.
+// Prices and limits of over a thousand models by vendor, with a date. A newer list that the
+// operator installs (`npm run cli -- prices update FILE`) replaces the shipped one (prices.json),
+// and the MODELS file overrides both. It only prices models that are named, and adds none to the
+// lists.
+
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path'
+import { isObject } from '#platform/json.ts'
 import { MEDIA, type MediaPrices, type Model, removeDate, type VendorPrices } from './catalogue.ts'
 
 /** In the format of the file: the fields of a MODELS file, and other names of the same model. */
@@ -249,9 +251,6 @@ const isDollars = (figure: unknown) =>
   typeof figure === 'number' && Number.isFinite(figure) && figure >= 0
 
 const isCount = (value: unknown) => Number.isSafeInteger(value) && Number(value) > 0
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export const DAY = /^20\d\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/
 

@@ -1,8 +1,7 @@
-// Converts open price lists from their own formats into ours: genai-prices' data.json, and
-// models.dev's api.json.
-// Prices with hours or steps become their highest, so that no call is undercharged; models without
-// a price of tokens are dropped.
-// The trap: both lists use different names for some vendors.
+// Converts open price lists into ours: genai-prices' data.json, and models.dev's api.json. Prices
+// with hours or steps become their highest, so that no call is undercharged; models without a price
+// of tokens are dropped. The trap: both lists use different names for some vendors.
+import { asObject } from '#platform/json.ts'
 import { MEDIA, type MediaPrices } from './catalogue.ts'
 import { DAY, type ListedPrice, type PriceListFile, WrongPriceList } from './price-list.ts'
 
@@ -131,7 +130,8 @@ function readDollars(value: unknown, at: string): number | undefined {
   throw new WrongPriceList(`${at} is not a price: ${JSON.stringify(value)}`)
 }
 
-// models.dev: {openai: {id, models: {'gpt-4o': {id, cost: {input, output, cache_read, cache_write, context_over_200k}, limit}}}}
+// models.dev: {openai: {id, models: {'gpt-4o': {id, cost: {input, output, cache_read, cache_write,
+// context_over_200k}, limit}}}}
 
 function readModelsDev({ id, models }: Json): [string, ListedPrice[]] {
   const found = Object.entries(asObject(models) ?? {}).flatMap(([key, value]) => {
@@ -160,8 +160,8 @@ const readModelsDevRate = (
   cacheWrite: readDollars(cacheWrite, at),
 })
 
-// genai-prices: [{id, models: [{id, match, context_window, prices: {input_mtok: 1 | {base, tiers: [{start, price}]}, …} or a list
-// of {constraint, prices}}]}]
+// genai-prices: [{id, models: [{id, match, context_window, prices: {input_mtok: 1 | {base, tiers:
+// [{start, price}]}, …} or a list of {constraint, prices}}]}]
 
 const createGenaiReader =
   (today: string) =>
@@ -285,10 +285,4 @@ function findHighest(all: Tiered[]): Tiered {
     (most, one) => (sum(one) > sum(most) ? one : most),
     all[0] ?? { base: {}, long: null },
   )
-}
-
-function asObject(value: unknown): Json | null {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Json)
-    : null
 }

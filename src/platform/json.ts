@@ -107,3 +107,12 @@ export function endOfString(text: string, start: number): number {
   }
   return at
 }
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Returns a JSON value as an object; null for anything else. */
+export function asObject(value: unknown): Record<string, unknown> | null {
+  return isObject(value) ? value : null
+}

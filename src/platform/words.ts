@@ -1,6 +1,6 @@
 /** Returns the words of lists such as 'stop seed tools', in order. */
 export function listWords(...lists: string[]): string[] {
-  return lists.flatMap((list) => list.split(' '))
+  return lists.flatMap((list) => list.trim().split(/\s+/))
 }
 
 export function wordSet(...lists: string[]): ReadonlySet<string> {

@@ -1,7 +1,7 @@
 // Translates Anthropic's messages into a chat request for other vendors' models. Content without an
-// equivalent is rejected,
-// or dropped where the answer stays the same: cache marks and edits of old reasoning.
+// equivalent is rejected, or dropped if the answer stays the same: cache marks, edits of reasoning.
 
+import { asObject } from '#platform/json.ts'
 import { unwrapReasoning, type WrappedReasoning } from '../reasoning-envelope.ts'
 import { ANTHROPIC_FORMAT } from '../vendors/anthropic-reply.ts'
 import type {
@@ -11,7 +11,6 @@ import type {
   ToolCall,
   ToolDefinition,
 } from '../vendors/chat-request.ts'
-import { asObject } from '../vendors/json.ts'
 import { simplifyText } from '../vendors/parts.ts'
 import type { ReasoningDetail } from '../vendors/reasoning.ts'
 import { createRefusal } from '../vendors/vendor-error.ts'

@@ -1,9 +1,7 @@
-/**
- * Other request shapes that editors such as Cursor send to chat completions: a Responses body
- * (`input`), tools without their inner `function`, Anthropic's tools and content blocks. All become
- * an ordinary body.
- */
-
+// Other request shapes that editors such as Cursor send to chat completions: a Responses body
+// (`input`), tools without their inner `function`, Anthropic's tools and content blocks. All become
+// an ordinary body.
+import { asObject } from '#platform/json.ts'
 import { invalid } from '#platform/problems.ts'
 import { wordSet } from '#platform/words.ts'
 import { translateMessage } from '../anthropic-messages/to-chat.ts'
@@ -17,7 +15,7 @@ import {
 import { translate } from '../openai-responses/translation.ts'
 import type { ChatMessage, ToolCall } from '../vendors/chat-request.ts'
 import type { AnswerChunk, ToolDelta } from '../vendors/chunk.ts'
-import { asObject, parseObject } from '../vendors/json.ts'
+import { parseObject } from '../vendors/json.ts'
 import { VendorError } from '../vendors/vendor-error.ts'
 
 type Json = Record<string, unknown>

@@ -1,11 +1,11 @@
 // OpenAI's response, as an object and as a sequence of events. OpenAI's own answers pass through
 // unchanged; other vendors' are translated.
+import { asObject } from '#platform/json.ts'
 import type { Problem } from '#platform/problem.ts'
 import type { Completion, CompletionStream } from '../chat-call.ts'
 import { addCost, createPassingEncoder } from '../priced.ts'
 import type { AnswerEncoder, StreamEncoder } from '../stream-encoder.ts'
 import type { AnswerChunk, FinishReason } from '../vendors/chunk.ts'
-import { asObject } from '../vendors/json.ts'
 import { newId } from '../vendors/new-id.ts'
 import { interleave } from '../vendors/reasoning.ts'
 import type { Answer, Usage } from '../vendors/vendor.ts'

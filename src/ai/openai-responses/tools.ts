@@ -1,11 +1,10 @@
 // Translates the tools of OpenAI's responses for vendors that support only functions. Tools of a
-// namespace get unique names,
-// and a tool without a schema becomes a function with one text.
-// Tools that OpenAI runs are dropped, because agents offer them to every model, unless nothing else
-// is left.
+// namespace get unique names, and a tool without a schema becomes a function with one text. Tools
+// that OpenAI runs are dropped unless they are all: agents offer them to every model.
+import { asObject } from '#platform/json.ts'
 import type { ChatRequest, ToolDefinition } from '../vendors/chat-request.ts'
 import { createNameAllocator } from '../vendors/free-names.ts'
-import { asObject, parseObject } from '../vendors/json.ts'
+import { parseObject } from '../vendors/json.ts'
 import { createRefusal } from '../vendors/vendor-error.ts'
 
 type Json = Record<string, unknown>
@@ -67,8 +66,7 @@ export function readTools(offered: unknown[]): Tools {
       add(tool, null, '')
       continue
     }
-    // Adds the description once, with the first tool: repeating a long one for each tool would
-    // multiply the request.
+    // Only with the first tool: repeating a long description for each would multiply the request.
     let about = typeof tool.description === 'string' ? tool.description : ''
     for (const inner of Array.isArray(tool.tools) ? tool.tools : []) {
       add(asObject(inner) ?? {}, tool, about)

@@ -1,11 +1,11 @@
-// Translates a response's request into a chat request, for vendors that do not support OpenAI's
-// responses.
+// Translates a response's request into a chat request, for vendors without OpenAI's responses.
 // Consecutive reasoning, texts and calls of the assistant become one message. Items without an
 // equivalent are rejected.
+import { asObject } from '#platform/json.ts'
 import { listWords, wordSet } from '#platform/words.ts'
 import { unwrapReasoning } from '../reasoning-envelope.ts'
 import type { ChatMessage, ChatRequest, ContentPart, ToolCall } from '../vendors/chat-request.ts'
-import { asObject, withoutNulls } from '../vendors/json.ts'
+import { withoutNulls } from '../vendors/json.ts'
 import { createUnsupportedError, simplifyText } from '../vendors/parts.ts'
 import { createRefusal } from '../vendors/vendor-error.ts'
 import type { ResponsesBody } from './body.ts'

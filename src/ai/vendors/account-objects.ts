@@ -1,9 +1,8 @@
 // Finds ids of objects in the operator's account with a vendor: files, stored prompts, vector
-// stores, containers, and servers that the vendor calls.
-// They are rejected unless ALLOW has vendor_objects.
-// The trap: tool schemas and call inputs belong to the client and may use the same names.
+// stores, containers, and servers that the vendor calls. They are rejected unless ALLOW has
+// vendor_objects. The trap: tool schemas and call inputs are the client's and may use these names.
+import { asObject } from '#platform/json.ts'
 import { wordSet } from '#platform/words.ts'
-import { asObject } from './json.ts'
 import type { NativeApi } from './vendor.ts'
 import { createRefusal, type VendorError } from './vendor-error.ts'
 

@@ -1,7 +1,7 @@
-// Reads Anthropic's answers, whole or as events. The trap: an answer is whole only after
-// `message_stop`; unknown events are skipped.
+// Reads Anthropic's answers, whole or as events. An answer is whole only after `message_stop`.
 // https://platform.claude.com/docs/en/build-with-claude/streaming
 
+import { asObject } from '#platform/json.ts'
 import {
   type AnswerChunk,
   createFinishChunk,
@@ -10,8 +10,8 @@ import {
   createToolChunk,
   type FinishReason,
 } from './chunk.ts'
-import { asObject, count, isPlain, parseEvent } from './json.ts'
-import { createDetailHeads, type ReasoningDetail } from './reasoning.ts'
+import { count, isPlain, parseEvent } from './json.ts'
+import { createBlockSeparator, createDetailHeads, type ReasoningDetail } from './reasoning.ts'
 import type { Answer, EventReader, ReaderState, Usage } from './vendor.ts'
 import { createReportedFailure, VendorError } from './vendor-error.ts'
 
@@ -66,17 +66,7 @@ export function createReader(): EventReader {
   /** Blocks are numbered over text, reasoning and tools; OpenAI numbers only the tools. */
   const toolIndexes = new Map<unknown, number>()
   const createHead = createDetailHeads(ANTHROPIC_FORMAT)
-  let hasReasoning = false
-  let reasoningIndex = -1
-
-  /** Inserts an empty line between reasoning blocks, for clients that read one text. */
-  const separateBlocks = (text: string, index: number): string => {
-    if (text === '') return text
-    const separator = hasReasoning && index !== reasoningIndex ? '\n\n' : ''
-    hasReasoning = true
-    reasoningIndex = index
-    return separator + text
-  }
+  const separateBlocks = createBlockSeparator()
 
   const readBlockStart = (event: Record<string, unknown>, at: number): AnswerChunk | null => {
     const block = asObject(event.content_block)

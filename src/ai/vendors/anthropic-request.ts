@@ -1,9 +1,9 @@
 // Builds the body of Anthropic's messages from a chat request: a separate system text, alternating
-// roles, content in blocks.
-// The trap: Anthropic rejects empty, misplaced or unsigned content, so content that a client
-// damaged is repaired or dropped.
+// roles, content in blocks. The trap: Anthropic rejects empty, misplaced or unsigned content, so
+// content that a client damaged is repaired or dropped.
 
 import type { AnthropicQuirks } from '#models/catalogue.ts'
+import { asObject } from '#platform/json.ts'
 import { ANTHROPIC_FORMAT, type Block } from './anthropic-reply.ts'
 import {
   type CacheControl,
@@ -17,7 +17,7 @@ import {
   type ToolDefinition,
 } from './chat-request.ts'
 import { toClaudeSchema } from './claude-schema.ts'
-import { asObject, parseObject } from './json.ts'
+import { parseObject } from './json.ts'
 import { createUnsupportedError, readPart } from './parts.ts'
 import { interleave, readDetails } from './reasoning.ts'
 import { createToolIds, type ToolIds } from './tool-ids.ts'

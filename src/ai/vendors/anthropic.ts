@@ -1,12 +1,11 @@
-// Anthropic's messages: a separate system text, alternating roles, content in blocks, and named
-// events.
+// Anthropic's messages: a separate system text, alternating roles, content in blocks, named events.
 // The trap: an unlisted model's quirks must be guessed from its name.
 
 import type { AnthropicQuirks } from '#models/catalogue.ts'
+import { asObject } from '#platform/json.ts'
 import { wordSet } from '#platform/words.ts'
 import { createReader, readAnswer } from './anthropic-reply.ts'
 import { buildMessagesBody, type Traits } from './anthropic-request.ts'
-import { asObject } from './json.ts'
 import { findLeftOut } from './left-out.ts'
 import { createNative } from './native.ts'
 import { nativeMessages } from './native-messages.ts'

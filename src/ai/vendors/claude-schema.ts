@@ -1,9 +1,8 @@
-// JSON schemas for Claude's structured outputs: a subset of JSON Schema, in which unknown keywords
-// are errors.
-// Unsupported keywords move into the description, which the model reads, as in Anthropic's SDKs.
+// JSON schemas for Claude's structured outputs, where unknown keywords are errors. They move into
+// the description, which the model reads, as in Anthropic's SDKs.
 // https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations
+import { asObject } from '#platform/json.ts'
 import { wordSet } from '#platform/words.ts'
-import { asObject } from './json.ts'
 import { createRefusal } from './vendor-error.ts'
 
 type Schema = Record<string, unknown>

@@ -1,10 +1,10 @@
-// Features of a request that a vendor bills separately from the list price of tokens: tiers and
-// regions that multiply the price, and tools that the vendor runs.
-// Features without a known price and unknown types of tools are rejected, so that no bill exceeds
-// the ledger.
+// Features of a request that a vendor bills besides the list price of tokens: tiers and regions
+// that multiply the price, and tools that the vendor runs. Features without a known price and
+// unknown types of tools are rejected, so that no bill exceeds the ledger.
+
 import type { Rates } from '#models/catalogue.ts'
+import { asObject } from '#platform/json.ts'
 import { listWords } from '#platform/words.ts'
-import { asObject } from './json.ts'
 import type { NativeApi } from './vendor.ts'
 import { createRefusal } from './vendor-error.ts'
 

@@ -1,7 +1,6 @@
-// Turns every failure of a vendor or the network into a VendorError.
-// The trap: `explanation` contains the vendor's own words only when the request was at fault; words
-// about our key or account are for the operator.
-import { asObject } from './json.ts'
+// Turns every failure of a vendor or the network into a VendorError. The trap: `explanation` has
+// the vendor's own words only when the request was at fault; those on our account are logged.
+import { asObject } from '#platform/json.ts'
 import type { ReplyHeaders, Vendor } from './vendor.ts'
 import {
   CONTEXT_EXCEEDED,

@@ -1,9 +1,9 @@
 // Gemini's generateContent: turns of `user` and `model`, parts instead of text, tools without ids.
-// The trap: there is no `[DONE]`. An answer is complete when a candidate has a `finishReason`, and
-// the usage of the last event counts.
+// The trap: no `[DONE]`. A `finishReason` completes an answer, and the last event's usage counts.
 // https://ai.google.dev/api/generate-content
 
 import type { GeminiQuirks } from '#models/catalogue.ts'
+import { asObject } from '#platform/json.ts'
 import { wordSet } from '#platform/words.ts'
 import { requirePublicFiles } from './account-objects.ts'
 import {
@@ -15,7 +15,7 @@ import {
   type ToolCall,
 } from './chat-request.ts'
 import { type AnswerChunk, createFinishChunk, createTextChunk, type FinishReason } from './chunk.ts'
-import { asObject, count, parseEvent, parseObject } from './json.ts'
+import { count, parseEvent, parseObject } from './json.ts'
 import { findLeftOut } from './left-out.ts'
 import { newId } from './new-id.ts'
 import { type Part as ContentRead, createUnsupportedError, readPart } from './parts.ts'
@@ -111,8 +111,7 @@ function findFamilyQuirks(model: string): GeminiQuirks {
   return {
     temperature: 'taken',
     signsReasoning: isSince3,
-    // The lite models of 2.5 reason only with a budget, and then reject requests for visible
-    // reasoning.
+    // The lite models of 2.5 reason only with a budget, and only then accept `include_thoughts`.
     returnsReasoning: isSince3 || /^gemini-2\.5-(pro|flash)(?!-lite)/.test(model),
   }
 }

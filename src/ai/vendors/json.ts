@@ -1,14 +1,7 @@
 // Reads JSON from vendors, whose shape is not trusted.
 import { parseExactly } from '#platform/exact-json.ts'
-import { checkJsonSize } from '#platform/json.ts'
+import { asObject, checkJsonSize } from '#platform/json.ts'
 import { VendorError } from './vendor-error.ts'
-
-/** Returns a JSON value as an object; null for anything else. */
-export function asObject(value: unknown): Record<string, unknown> | null {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : null
-}
 
 /** Omits null members: some APIs reject them. */
 export function withoutNulls(from: Record<string, unknown>): Record<string, unknown> {

@@ -1,9 +1,8 @@
 // The members that a native request may have. Each only shapes the answer, or has a price in
-// extras.ts.
-// Vendors keep adding members that change the model, the price or the region of a call, so any
-// other member is rejected by name.
+// extras.ts. Any other is rejected by name, since vendors keep adding members that change the
+// model, the price or the region of a call.
+import { asObject } from '#platform/json.ts'
 import { listWords } from '#platform/words.ts'
-import { asObject } from './json.ts'
 import type { NativeApi } from './vendor.ts'
 import { createRefusal } from './vendor-error.ts'
 

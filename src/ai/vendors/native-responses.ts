@@ -1,7 +1,7 @@
 // OpenAI's responses as its own clients send them. OpenAI stores nothing (`store: false`), so
 // reasoning is returned encrypted.
+import { asObject } from '#platform/json.ts'
 import { listWords } from '#platform/words.ts'
-import { asObject } from './json.ts'
 import type { NativeDialect } from './native.ts'
 import { OUTPUT_TOKENS_MIN, SEALED } from './responses-request.ts'
 import type { NativeRequest } from './vendor.ts'

@@ -1,13 +1,12 @@
 // Requests in a vendor's own format: OpenAI's responses and Anthropic's messages. A vendor with
 // that API gets the client's body, except for the model and the answer's limit, and its answer
-// passes through.
-// Other vendors get a translation. Usage is read on the way; unknown members are rejected
-// (native-members.ts).
+// passes through. Other vendors get a translation. Usage is read on the way.
+
 import type { Rates } from '#models/catalogue.ts'
+import { asObject } from '#platform/json.ts'
 import { requireNoAccountObjects } from './account-objects.ts'
 import type { AnswerChunk } from './chunk.ts'
 import { requirePricedTools, requireRates, withSearches } from './extras.ts'
-import { asObject } from './json.ts'
 import { requireKnownMembers } from './native-members.ts'
 import type {
   EventReader,

@@ -1,9 +1,10 @@
 // Reads the answers of vendors with OpenAI's dialect, whole or in chunks. Answers of the Responses
 // API are read as chat completions.
 // The trap: `[DONE]` alone proves nothing; an answer is complete when a choice has a finish reason.
+import { asObject } from '#platform/json.ts'
 import type { ToolCall } from './chat-request.ts'
 import { type AnswerChunk, createTextChunk, type FinishReason, type ToolDelta } from './chunk.ts'
-import { asObject, count, parseEvent } from './json.ts'
+import { count, parseEvent } from './json.ts'
 import { createFrame, type Frame, readFramedText } from './openai-frame.ts'
 import type { ReasoningDetail } from './reasoning.ts'
 import {
@@ -227,8 +228,7 @@ function readChunk(choices: (WireChoice | null)[], chunk: string): AnswerChunk {
   let tools: ToolDelta[] | null = null
   let finish: FinishReason | null = null
   for (const choice of choices) {
-    // Further choices (`n`) reach a /v1 client in the chunk itself; the gateway's own answer is the
-    // first.
+    // Further choices (`n`) reach a /v1 client in the chunk; the gateway's answer is the first.
     if (choice == null || (choice.index ?? 0) !== 0) continue
     const delta = choice.delta
     text += readText(delta?.content) + readText(delta?.refusal)

@@ -1,11 +1,11 @@
-// Adapts the parameters of a chat request to one model of OpenAI's dialect: members that the model
-// or server would reject are dropped or renamed.
-// Only known members are sent, unless the operator configures a vendor that accepts all.
-// The trap: some servers select other models, paid searches or whole bodies by members of other
-// names; those are rejected.
+// Adapts the parameters of a chat request to one model of OpenAI's dialect: drops or renames what
+// the model or server would reject. Only known members are sent, unless the operator configures a
+// vendor that accepts all. The trap: some servers select other models, paid searches or whole
+// bodies by members of other names; those are rejected.
 
 import { createHash } from 'node:crypto'
 import type { OpenAiQuirks } from '#models/catalogue.ts'
+import { asObject } from '#platform/json.ts'
 import { listWords, wordSet } from '#platform/words.ts'
 import {
   type ChatMessage,
@@ -13,7 +13,6 @@ import {
   type ContentPart,
   describeLength,
 } from './chat-request.ts'
-import { asObject } from './json.ts'
 import { joinReasoningText, type ReasoningDetail } from './reasoning.ts'
 import { createRefusal } from './vendor-error.ts'
 
@@ -27,8 +26,7 @@ export function buildAdaptedBody(
   // Built member by member, because serializing an object after `delete` is slower.
   const body: Record<string, unknown> = { model, stream }
   for (const name in request) if (isSent(name, quirks)) body[name] = request[name]
-  // Usage arrives in a last chunk with `choices: []`; the ledger needs it even if the client did
-  // not request it.
+  // The last chunk has the usage (`choices: []`), which the ledger needs even if not requested.
   if (stream && quirks.streamUsage === 'on-request') body.stream_options = { include_usage: true }
   const limit = request.max_completion_tokens ?? request.max_tokens
   if (limit != null) body[quirks.lengthName] = limit

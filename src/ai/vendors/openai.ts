@@ -1,13 +1,13 @@
 // OpenAI's chat completions, the dialect of most vendors: Groq, Mistral, Ollama, vLLM, other
-// gateways, the sandbox.
-// Requests that OpenAI supports only in its Responses API go there. The trap: an unlisted model's
-// quirks must be guessed from its name.
+// gateways, the sandbox. Requests that OpenAI supports only in its Responses API go there. The
+// trap: an unlisted model's quirks must be guessed from its name.
+
 import type { OpenAiQuirks, Temperature } from '#models/catalogue.ts'
+import { asObject } from '#platform/json.ts'
 import { wordSet } from '#platform/words.ts'
 import { requireNoIds } from './account-objects.ts'
 import type { ChatRequest } from './chat-request.ts'
 import { requireRates } from './extras.ts'
-import { asObject } from './json.ts'
 import { findLeftOut } from './left-out.ts'
 import { createNative } from './native.ts'
 import { createResponsesDialect } from './native-responses.ts'
@@ -88,8 +88,7 @@ export function createOpenAi(apiKey: string, options: VendorOptions = {}): Vendo
       }),
       readAnswer: readEmbedding,
     },
-    // Jina, Voyage, vLLM and Cohere name the number of results differently, so it is omitted and
-    // all documents are scored.
+    // All documents are scored: vendors name the number of results differently.
     rerank: {
       shape: (model, query, documents) => ({
         path: '/rerank',

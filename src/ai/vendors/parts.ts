@@ -1,8 +1,7 @@
 // Reads content parts in OpenAI's format (text, images, files, audio) for vendors with another
-// format.
-// Nothing is skipped: unknown content is rejected.
+// format. Unknown content is rejected.
+import { asObject } from '#platform/json.ts'
 import type { ContentPart } from './chat-request.ts'
-import { asObject } from './json.ts'
 import { createRefusal } from './vendor-error.ts'
 
 /** Base64 bytes with their type, or a URL that the vendor fetches. */

@@ -1,10 +1,8 @@
-// Carries a model's reasoning to an OpenAI client and back into the vendor's own blocks on the next
-// turn.
-// The shape is OpenRouter's `reasoning_details`, which agents already store and return:
-// https://openrouter.ai/docs (reasoning tokens).
-// The trap: vendors sign or encrypt reasoning and reject changes, so a detail contains its whole
-// block, and is sent back only to the vendor with its format.
-import { asObject } from './json.ts'
+// Carries a model's reasoning to an OpenAI client and back into the vendor's blocks on the next
+// turn, as OpenRouter's `reasoning_details`, which agents store and return:
+// https://openrouter.ai/docs. The trap: vendors sign or encrypt reasoning and reject changes, so a
+// detail contains its whole block, and is sent back only to the vendor with its format.
+import { asObject } from '#platform/json.ts'
 
 export type ReasoningFormat = 'anthropic-claude-v1' | 'google-gemini-v1' | 'openai-responses-v1'
 
@@ -89,6 +87,17 @@ function isContinuation(last: ReasoningDetail, next: ReasoningDetail): boolean {
   if (last.type !== next.type || last.type === 'reasoning.encrypted' || last.index !== next.index)
     return false
   return last.type !== 'reasoning.text' || last.signature === undefined
+}
+
+/** Separates the texts of reasoning blocks by empty lines, for clients that read one text. */
+export function createBlockSeparator(): (text: string, block: number | string) => string {
+  let last: number | string | null = null
+  return (text, block) => {
+    if (text === '') return text
+    const separator = last === null || last === block ? '' : '\n\n'
+    last = block
+    return separator + text
+  }
 }
 
 /** Only the first chunk of a block has the format and id. */

@@ -1,10 +1,9 @@
 // Translates the answers of OpenAI's Responses API into chat completions or chunks, so that no
-// other file sees the difference.
-// The trap: items are numbered over reasoning, texts and calls, and the content of an item may
-// arrive only with its end.
+// other file sees the difference. The trap: items are numbered over reasoning, texts and calls, and
+// the content of an item may arrive only with its end.
 
-import { asObject } from './json.ts'
-import { createDetailHeads } from './reasoning.ts'
+import { asObject } from '#platform/json.ts'
+import { createBlockSeparator, createDetailHeads } from './reasoning.ts'
 import { createReportedFailure, VendorError } from './vendor-error.ts'
 
 type Json = Record<string, unknown>
@@ -198,8 +197,7 @@ export function createResponseEvents(): ResponseEvents {
   /** Items whose content was streamed; other items are sent at their end. */
   const streamedItems = new Set<unknown>()
   const createHead = createDetailHeads(RESPONSES_FORMAT)
-  let hasReasoning = false
-  let reasoningPlace = ''
+  const separateBlocks = createBlockSeparator()
 
   const createChunk = (delta: Json, finish: string | null = null): Json => ({
     ...head,
@@ -215,13 +213,9 @@ export function createResponseEvents(): ResponseEvents {
     return index === undefined ? [] : [createChunk({ tool_calls: [{ index, ...rest }] })]
   }
   const createReasoningChunk = (event: Json, part: unknown, detail: Json): Json[] => {
-    const place = `${event.output_index} ${part}`
-    const separator = hasReasoning && place !== reasoningPlace ? '\n\n' : ''
-    hasReasoning = true
-    reasoningPlace = place
     const full = { ...detail, ...createHead(readIndex(event), readOptionalText(event.item_id)) }
     return createStreamedChunk(event, {
-      reasoning_content: `${separator}${event.delta}`,
+      reasoning_content: separateBlocks(String(event.delta), `${event.output_index} ${part}`),
       reasoning_details: [full],
     })
   }

@@ -1,12 +1,10 @@
 // Builds the body of OpenAI's Responses API from a chat request, for tools with reasoning, which
-// /chat/completions rejects.
-// OpenAI stores nothing (`store: false`); reasoning is encrypted and sent back with the
-// conversation.
+// /chat/completions rejects. OpenAI stores nothing (`store: false`); reasoning returns encrypted.
 // https://platform.openai.com/docs/api-reference/responses
 
+import { asObject } from '#platform/json.ts'
 import { listWords } from '#platform/words.ts'
 import type { ChatMessage, ChatRequest, ContentPart, ToolCall } from './chat-request.ts'
-import { asObject } from './json.ts'
 import { createUnsupportedError } from './parts.ts'
 import { interleave, readDetails } from './reasoning.ts'
 import { RESPONSES_FORMAT } from './responses-reply.ts'

@@ -1,13 +1,13 @@
-/**
- * Writes one answer into its log. The model reads documents with tools, in up to six calls; a model
- * without tools gets the passages of one search. Every call is an ordinary call of the user.
- */
+// Writes one answer into its log. The model reads documents with tools, in up to six calls; a model
+// without tools gets the passages of one search. Every call is an ordinary call of the user.
+
 import type { CallOrigin } from '#ai/call-origin.ts'
 import type { GatewayCall } from '#ai/chat-call.ts'
 import { withinMs } from '#ai/stream-encoder.ts'
 import type { ChatMessage, ToolCall } from '#ai/vendors/chat-request.ts'
 import type { Route } from '#models/catalogue.ts'
 import type { Caller } from '#platform/http/access-control.ts'
+import { asObject } from '#platform/json.ts'
 import { type AnswerDeps, findMinScore, prepareAnswer, readContext } from '#rag/answer/answer.ts'
 import { createCitationCheck } from '#rag/answer/citation-check.ts'
 import type { Citation, CitationCheck } from '#rag/answer/citations.ts'
@@ -294,8 +294,7 @@ export class AnswerWriter {
 /** Returns arguments that are not checked yet, for display. */
 function parseInput(json: string): Record<string, unknown> {
   try {
-    const input: unknown = JSON.parse(json)
-    return typeof input === 'object' && input !== null ? (input as Record<string, unknown>) : {}
+    return asObject(JSON.parse(json)) ?? {}
   } catch {
     return {}
   }

@@ -1,7 +1,6 @@
-/**
- * Reads a conversation of ChatGPT's export: nodes by id, each with its parent. Nodes of tools and
- * hidden instructions are left out; what follows them moves to the last message before.
- */
+// Reads a conversation of ChatGPT's export: nodes by id, each with its parent. Nodes of tools and
+// hidden instructions are left out; what follows them moves to the last message before.
+import { isObject } from '#platform/json.ts'
 import { createContent, joinText } from '../content.ts'
 import { TEXT_MAX } from '../schemas.ts'
 import {
@@ -123,8 +122,4 @@ function readText({ content_type: type, parts, text, language }: File): string {
     .replaceAll(MARKS, '')
     .toWellFormed()
     .trim()
-}
-
-function isObject(value: unknown): value is File {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -4,8 +4,10 @@
  * wrong items. So this walk has a maximum number of steps, and checks the length of a list or text
  * before its contents.
  */
+
 import type { TSchema } from 'typebox'
 import { Value } from 'typebox/value'
+import { isObject } from '#platform/json.ts'
 import type { Issue } from '../problem.ts'
 
 type Path = readonly (string | number)[]
@@ -173,10 +175,6 @@ class Walk {
   #goesOn(issues: Issues): boolean {
     return this.#stepsLeft > 0 && !issues.isFull
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Checks a value that contains no others, or one of the wrong type. */

@@ -1,9 +1,10 @@
 /** A document for the protocol's clients: its title, its address for citations, its cursor. */
+import { isObject } from '#platform/json.ts'
 import type { DocumentPlace } from '../documents/document-order.ts'
 import type { DocumentView } from '../documents/documents.ts'
 import { parseDocumentId, readDocumentId } from '../documents/ids.ts'
 import type { Metadata } from '../tables.ts'
-import { INVALID_PARAMS, isObject, RpcError } from './protocol.ts'
+import { INVALID_PARAMS, RpcError } from './protocol.ts'
 
 const TITLE_MAX = 200
 

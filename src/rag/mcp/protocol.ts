@@ -1,12 +1,12 @@
-/**
- * Messages of the Model Context Protocol: JSON-RPC 2.0 over one POST each, without sessions. Since
- * 2026-07-28, `_meta` names version and capabilities, and headers repeat the method; before,
- * `initialize` came first. Source: modelcontextprotocol.io, specifications 2026-07-28 and
- * 2025-11-25.
- */
+// Messages of the Model Context Protocol: JSON-RPC 2.0 over one POST each, without sessions. Since
+// 2026-07-28, `_meta` names version and capabilities, and headers repeat the method; before,
+// `initialize` came first. Source: modelcontextprotocol.io, specifications 2026-07-28 and
+// 2025-11-25.
+
 import type { IncomingHttpHeaders } from 'node:http'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { isObject } from '#platform/json.ts'
 
 /** Newest first. All versions after the first use `initialize`. */
 export const VERSIONS = ['2026-07-28', '2025-11-25', '2025-06-18'] as const
@@ -170,8 +170,4 @@ export function success(id: RequestId, result: object): object {
 
 export function failure(id: RequestId | null, { code, message, data }: RpcError): object {
   return { jsonrpc: '2.0', id, error: { code, message, ...(data && { data }) } }
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
