@@ -10,9 +10,9 @@ import type { Config } from '#config/config.ts'
 import type { Platform } from '#platform/platform.ts'
 import { PAYMENT_EVENT_TYPES } from '#storefront/payments/payment-events.ts'
 import { STOREFRONT_EVENTS } from '#storefront/payments/routes.ts'
-import { ASK_TIMEOUT_MS, inTime, type Line, type OpenPlatform } from './line.ts'
+import { ASK_TIMEOUT_MS, inTime, type Line, linesOf, type OpenPlatform } from './line.ts'
 
-const NAME = 'Billing'
+const billing = linesOf('Billing')
 const ONCE = { timeout: ASK_TIMEOUT_MS, maxNetworkRetries: 0 }
 
 type ReportDisagreements = (platform: Platform) => Promise<DisagreementReport>
@@ -25,31 +25,15 @@ export async function checkBilling(
 ): Promise<Line[]> {
   const { secretKey, webhookSecret, sandboxed, prices, apiBase } = config.processor
   if (sandboxed) {
-    return [
-      {
-        mark: 'sandbox',
-        name: NAME,
-        says: 'no STRIPE_SECRET_KEY; payments end at /sandbox/processor',
-      },
-    ]
+    return [billing.sandbox('no STRIPE_SECRET_KEY; payments end at /sandbox/processor')]
   }
-  if (secretKey === null) return [{ mark: 'off', name: NAME, says: 'STRIPE_SECRET_KEY is not set' }]
+  if (secretKey === null) return [billing.off('STRIPE_SECRET_KEY is not set')]
   if (webhookSecret === null) {
-    return [
-      {
-        mark: 'wrong',
-        name: NAME,
-        says: 'STRIPE_WEBHOOK_SECRET is missing: no event about a payment is accepted',
-      },
-    ]
+    return [billing.wrong('STRIPE_WEBHOOK_SECRET is missing: no event about a payment is accepted')]
   }
   if (prices.size === 0)
     return [
-      {
-        mark: 'wrong',
-        name: NAME,
-        says: 'no PRICE_… is set, and no CATALOGUE names a price: there is nothing to sell',
-      },
+      billing.wrong('no PRICE_… is set, and no CATALOGUE names a price: there is nothing to sell'),
     ]
 
   const processor = openProcessor(config.processor) as Processor
@@ -68,12 +52,7 @@ export async function checkBilling(
   const disagreements =
     reportDisagreements === undefined ? [] : await checkDisagreements(platform, reportDisagreements)
   const where = apiBase === null ? (isLive ? 'live' : 'test') : apiBase
-  return [
-    { mark: 'ok', name: NAME, says: `${prices.size} prices, ${where}` },
-    ...endpoints,
-    ...unknown,
-    ...disagreements,
-  ]
+  return [billing.ok(`${prices.size} prices, ${where}`), ...endpoints, ...unknown, ...disagreements]
 }
 
 /** Returns null when the price can be sold as its setting requires. */
@@ -86,7 +65,7 @@ async function checkPrice(
 ): Promise<Line | null> {
   const { interval } = expected
   const setting = priceField(catalogue, expected)
-  const wrong = (says: string): Line => ({ mark: 'wrong', name: NAME, says: `${setting}: ${says}` })
+  const wrong = (says: string) => billing.wrong(`${setting}: ${says}`)
   try {
     const price = await inTime(processor.prices.retrieve(id, {}, ONCE))
     if (!price.active) return wrong(`${id} is archived at the processor`)
@@ -112,11 +91,7 @@ async function checkPrice(
 async function checkRetentionCoupon(processor: Processor, config: Config): Promise<Line | null> {
   const { retentionCoupon: id } = config.processor
   if (id === null) return null
-  const wrong = (says: string): Line => ({
-    mark: 'wrong',
-    name: NAME,
-    says: `RETENTION_COUPON: ${says}`,
-  })
+  const wrong = (says: string) => billing.wrong(`RETENTION_COUPON: ${says}`)
   try {
     const coupon = await inTime(processor.coupons.retrieve(id, {}, ONCE))
     return coupon.valid ? null : wrong(`${id} has expired or is used up at the processor`)
@@ -149,11 +124,7 @@ async function checkRights(processor: Processor): Promise<Line | null> {
   })
   const refused = (await Promise.all(checks)).filter((name) => name !== null)
   if (refused.length === 0) return null
-  return {
-    mark: 'wrong',
-    name: NAME,
-    says: `STRIPE_SECRET_KEY: the key may not read ${refused.join(', ')}`,
-  }
+  return billing.wrong(`STRIPE_SECRET_KEY: the key may not read ${refused.join(', ')}`)
 }
 
 /** Operators create the endpoints; a missing or incomplete one silently loses payments. */
@@ -176,32 +147,22 @@ async function checkEndpoints(processor: Processor, { urls }: Config): Promise<L
   } catch (error) {
     // A restricted key may lack the right to list endpoints.
     const isRefused = (error as { statusCode?: number }).statusCode === 403
-    return [
-      {
-        mark: isRefused ? 'off' : 'wrong',
-        name: 'Webhook',
-        says: `the endpoints cannot be read: ${describeReason(error)}`,
-      },
-    ]
+    const { off, wrong } = linesOf('Webhook')
+    return [(isRefused ? off : wrong)(`the endpoints cannot be read: ${describeReason(error)}`)]
   }
   return expected.map(({ name, url, types }) => {
+    const { ok, off, wrong } = linesOf(name)
     const endpoint = endpoints.find((one) => one.url === url)
     if (!endpoint && isLoopback(url)) {
-      return {
-        mark: 'off',
-        name,
-        says: `${url} cannot be reached from outside: forward events to it`,
-      }
+      return off(`${url} cannot be reached from outside: forward events to it`)
     }
-    if (!endpoint) return { mark: 'wrong', name, says: `the processor has no endpoint ${url}` }
-    if (endpoint.status !== 'enabled')
-      return { mark: 'wrong', name, says: `${url} is ${endpoint.status}` }
+    if (!endpoint) return wrong(`the processor has no endpoint ${url}`)
+    if (endpoint.status !== 'enabled') return wrong(`${url} is ${endpoint.status}`)
     const deaf = types.filter(
       (type) => !endpoint.enabled_events.some((enabled) => covers(enabled, type)),
     )
-    if (deaf.length > 0)
-      return { mark: 'wrong', name, says: `${url} is not sent ${deaf.join(', ')}` }
-    return { mark: 'ok', name, says: url }
+    if (deaf.length > 0) return wrong(`${url} is not sent ${deaf.join(', ')}`)
+    return ok(url)
   })
 }
 
@@ -210,11 +171,13 @@ async function checkUnknownPrices(config: Config, platform: OpenPlatform): Promi
   const unknown = await platform()
     .then(({ db }) => findUnknownPrices(db, config.processor.prices))
     .catch(() => [])
-  return unknown.map(({ priceId, users }) => ({
-    mark: 'off',
-    name: 'Unknown price',
-    says: `${priceId}, which ${config.catalogue.plansPath === null ? 'no PRICE_ setting' : 'no plan of the catalogue'} names, is what ${users === 1 ? 'one user subscribes' : `${users} users subscribe`} to`,
-  }))
+  const missing =
+    config.catalogue.plansPath === null ? 'no PRICE_ setting' : 'no plan of the catalogue'
+  return unknown.map(({ priceId, users }) => {
+    const subscribers = users === 1 ? 'one user subscribes' : `${users} users subscribe`
+    const says = `${priceId}, which ${missing} names, is what ${subscribers} to`
+    return linesOf('Unknown price').off(says)
+  })
 }
 
 const SHOWN_MAX = 5
@@ -224,35 +187,25 @@ async function checkDisagreements(
   platform: OpenPlatform,
   reportDisagreements: ReportDisagreements,
 ): Promise<Line[]> {
-  const name = 'Money'
+  const { ok, off, wrong } = linesOf('Money')
   const opened = await platform().catch(() => null)
   if (!opened) return []
   try {
     const { disagreements, accounts, is_whole } = await inTime(reportDisagreements(opened))
-    const lines = disagreements.slice(0, SHOWN_MAX).map(({ about, id, ours, theirs }): Line => {
-      return {
-        mark: 'wrong',
-        name,
-        says: `${about} ${id}: ${ours} here, ${theirs} at the processor`,
-      }
-    })
+    const lines = disagreements
+      .slice(0, SHOWN_MAX)
+      .map(({ about, id, ours, theirs }) =>
+        wrong(`${about} ${id}: ${ours} here, ${theirs} at the processor`),
+      )
     if (lines.length === 0) {
-      const says = is_whole
-        ? `${accounts} accounts and 30 days of payments agree with the processor`
-        : `the ${accounts} accounts read last and 30 days of payments agree with the processor`
-      return [{ mark: 'ok', name, says }]
+      const compared = is_whole ? `${accounts} accounts` : `the ${accounts} accounts read last`
+      return [ok(`${compared} and 30 days of payments agree with the processor`)]
     }
     const more = disagreements.length - lines.length
     const advice = `${more > 0 ? `${more} more; ` : ''}npm run cli -- billing sync repairs them`
-    return [...lines, { mark: 'wrong', name, says: advice }]
+    return [...lines, wrong(advice)]
   } catch (error) {
-    return [
-      {
-        mark: 'off',
-        name,
-        says: `could not be compared with the processor: ${describeReason(error)}`,
-      },
-    ]
+    return [off(`could not be compared with the processor: ${describeReason(error)}`)]
   }
 }
 

@@ -3,18 +3,18 @@ import type { Config } from '#config/config.ts'
 import { readRebuildProgress } from '#rag/rebuild/progress.ts'
 import { findStoreName } from '#rag/search/stores/pgvector.ts'
 import { findEmbedderId } from '#rag/vendor-embedder.ts'
-import type { Line, OpenPlatform } from './line.ts'
+import { type Line, linesOf, type OpenPlatform } from './line.ts'
 
 export async function checkEmbedder({ embedder }: Config, platform: OpenPlatform): Promise<Line> {
-  const name = 'Embedder'
+  const { ok, off } = linesOf('Embedder')
   const progress = await platform()
     .then(async ({ db, config }) => {
       const id = findEmbedderId(config, embedder, await findStoreName(db))
       return id === null ? null : readRebuildProgress(db, id)
     })
     .catch(() => null)
-  if (progress === null || progress.users === 0) return { mark: 'ok', name, says: embedder }
+  if (progress === null || progress.users === 0) return ok(embedder)
   const { users, done, total } = progress
   const says = `${embedder}; rebuilding vectors: ${done} of ${total} chunks of ${users} user(s) done. Until then their searches compare words only`
-  return { mark: 'off', name, says }
+  return off(says)
 }

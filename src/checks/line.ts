@@ -5,6 +5,14 @@ import type { Platform } from '#platform/platform.ts'
 /** The outcome of one check, in words for the operator. */
 export type Line = { mark: 'ok' | 'sandbox' | 'off' | 'wrong'; name: string; says: string }
 
+/** Returns functions that create the lines of one check. */
+export function linesOf(name: string) {
+  const marked = (mark: Line['mark']) => (says: string) => ({ mark, name, says }) satisfies Line
+  const [off, wrong] = [marked('off'), marked('wrong')]
+  const failed = (error: unknown, says: string) => (isToCome(error) ? off : wrong)(says)
+  return { ok: marked('ok'), off, wrong, sandbox: marked('sandbox'), failed }
+}
+
 /** Time limit of one request to an outside service. */
 export const ASK_TIMEOUT_MS = 8_000
 

@@ -1,22 +1,17 @@
 import type { Config } from '#config/config.ts'
 import { checkSmtp } from '#mail/transport.ts'
-import { ASK_TIMEOUT_MS, inTime, type Line } from './line.ts'
+import { ASK_TIMEOUT_MS, inTime, type Line, linesOf } from './line.ts'
 
 /** Connects and signs in at the mail server; no email is sent. */
 export async function checkMail({ mail: { smtpUrl, sandboxed, from } }: Config): Promise<Line> {
-  const name = 'Mail'
-  if (sandboxed) return { mark: 'sandbox', name, says: 'no SMTP_URL; emails go to /sandbox/mail' }
-  if (smtpUrl === null)
-    return { mark: 'off', name, says: 'SMTP_URL is not set: verification links are not sent' }
+  const { ok, off, wrong, sandbox } = linesOf('Mail')
+  if (sandboxed) return sandbox('no SMTP_URL; emails go to /sandbox/mail')
+  if (smtpUrl === null) return off('SMTP_URL is not set: verification links are not sent')
   const { host } = new URL(smtpUrl)
   try {
     await inTime(checkSmtp(smtpUrl, ASK_TIMEOUT_MS))
-    return { mark: 'ok', name, says: `from ${from}, by ${host}` }
+    return ok(`from ${from}, by ${host}`)
   } catch (error) {
-    return {
-      mark: 'wrong',
-      name,
-      says: `${host} rejects the connection: ${(error as Error).message}`,
-    }
+    return wrong(`${host} rejects the connection: ${(error as Error).message}`)
   }
 }

@@ -4,9 +4,8 @@ import type { Config } from '#config/config.ts'
 import type { ProductList } from '#storefront/products/product-list.ts'
 import { openProducts } from '#storefront/products/products.ts'
 import { findEntitledRelease, listReleases } from '#storefront/products/releases.ts'
-import { inTime, type Line } from './line.ts'
+import { inTime, type Line, linesOf } from './line.ts'
 
-const NAME = 'Products'
 /** Listing a bucket can be slow. */
 const PRODUCTS_TIMEOUT_MS = 20_000
 const LATEST = '9999-12-31T00:00:00.000Z'
@@ -17,23 +16,17 @@ export async function checkProducts(
   now: string,
 ): Promise<Line[]> {
   const { location } = products
-  if (location === null)
-    return [{ mark: 'sandbox', name: NAME, says: 'PRODUCTS_DIR is not set; a sample is sold' }]
+  const { sandbox, wrong } = linesOf('Products')
+  if (location === null) return [sandbox('PRODUCTS_DIR is not set; a sample is sold')]
   const lines = await Promise.all(
     productList.sold.map(({ tier }) =>
-      inTime(checkTier(products, productList, tier, now), PRODUCTS_TIMEOUT_MS).catch(wrongAt(tier)),
+      inTime(checkTier(products, productList, tier, now), PRODUCTS_TIMEOUT_MS).catch(
+        ({ message }: Error) => linesOf(`Products ${tier}`).wrong(message),
+      ),
     ),
   )
-  const isEmpty = lines.every(({ mark }) => mark === 'off')
-  return isEmpty
-    ? [
-        {
-          mark: 'wrong',
-          name: NAME,
-          says: `${location} contains no release of any tier: nothing is for sale`,
-        },
-      ]
-    : lines
+  if (lines.some(({ mark }) => mark !== 'off')) return lines
+  return [wrong(`${location} contains no release of any tier: nothing is for sale`)]
 }
 
 async function checkTier(
@@ -47,30 +40,21 @@ async function checkTier(
     leaveOut: (path, reason) => left.push(`${path} (${reason})`),
   })
   const source = { products: store, productList }
-  const name = `${NAME} ${tier}`
+  const { ok, off } = linesOf(`Products ${tier}`)
   // Includes future releases, because a listed version without a folder is always a mistake.
   const all = await listReleases(source, tier, LATEST)
   const isListed = (await store.text(`${tier}/releases.json`)) !== null
   if (all.length === 0 && isListed)
     throw new Error('releases.json lists no version that has a folder')
-  if (all.length === 0) return { mark: 'off', name, says: 'no release: not for sale' }
+  if (all.length === 0) return off('no release: not for sale')
 
   const newest = all.find(({ publishedAt }) => publishedAt <= now)
-  if (!newest)
-    return {
-      mark: 'off',
-      name,
-      says: `not for sale before ${all.at(-1)?.publishedAt.slice(0, 10)}`,
-    }
+  if (!newest) return off(`not for sale before ${all.at(-1)?.publishedAt.slice(0, 10)}`)
   const release = await findEntitledRelease(source, tier, now, null, newest.version)
   if (!release) throw new Error(`${newest.version} has no files`)
   if (left.length > 0)
     throw new Error(
       `${left.length} files are excluded from downloads: ${left.slice(0, 3).join(', ')}`,
     )
-  return { mark: 'ok', name, says: `${newest.version}, ${release.files.length} files` }
+  return ok(`${newest.version}, ${release.files.length} files`)
 }
-
-const wrongAt =
-  (tier: Tier) =>
-  (error: Error): Line => ({ mark: 'wrong', name: `${NAME} ${tier}`, says: error.message })

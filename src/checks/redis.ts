@@ -1,19 +1,18 @@
 /** Checks Redis, and names what the service lacks without it. */
 import type { Config } from '#config/config.ts'
 import { hearsNotifications } from '#platform/notify.ts'
-import { isToCome, type Line, type OpenPlatform } from './line.ts'
+import { isToCome, type Line, linesOf, type OpenPlatform } from './line.ts'
 
 export async function checkRedis(config: Config, platform: OpenPlatform): Promise<Line> {
-  if (config.redisUrl === null)
-    return { mark: 'off', name: 'Redis', says: await withoutRedis(config, platform) }
+  const { ok, off, wrong } = linesOf('Redis')
+  if (config.redisUrl === null) return off(await withoutRedis(config, platform))
   try {
     const { redis } = await platform()
     await redis?.ask((client) => client.ping())
-    return { mark: 'ok', name: 'Redis', says: 'reachable' }
+    return ok('reachable')
   } catch (error) {
-    if (isToCome(error))
-      return { mark: 'off', name: 'Redis', says: 'not tried: the database is not ready' }
-    return { mark: 'wrong', name: 'Redis', says: (error as Error).message }
+    if (isToCome(error)) return off('not tried: the database is not ready')
+    return wrong((error as Error).message)
   }
 }
 

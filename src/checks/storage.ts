@@ -3,41 +3,36 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type Config, findOriginalsFault } from '#config/config.ts'
 import { findMark, requireMark } from '#rag/originals/folder-mark.ts'
-import { isToCome, type Line, type OpenPlatform } from './line.ts'
+import { type Line, linesOf, type OpenPlatform } from './line.ts'
 
 /** Creates nothing, so that checking a mistyped DATA_DIR leaves no folder. */
 export function checkDataFolder({ dataDir }: Config): Line {
-  const name = 'Data folder'
+  const { ok, off, wrong } = linesOf('Data folder')
   let folder = dataDir
   while (!existsSync(folder) && folder !== dirname(folder)) folder = dirname(folder)
   try {
     accessSync(folder, constants.W_OK)
     if (!statSync(folder).isDirectory()) throw new Error(`${folder} is not a folder`)
   } catch (error) {
-    return {
-      mark: 'wrong',
-      name,
-      says: `${dataDir} cannot be written: ${(error as Error).message}`,
-    }
+    return wrong(`${dataDir} cannot be written: ${(error as Error).message}`)
   }
   return folder === dataDir
-    ? { mark: 'ok', name, says: dataDir }
-    : { mark: 'off', name, says: `${dataDir} does not exist yet: the first start creates it` }
+    ? ok(dataDir)
+    : off(`${dataDir} does not exist yet: the first start creates it`)
 }
 
 /** Checks that this node finds the same uploaded files as every other node. */
 export async function checkOriginals(config: Config, platform: OpenPlatform): Promise<Line> {
-  const name = 'Originals'
+  const { ok, off, wrong, failed } = linesOf('Originals')
   const fault = findOriginalsFault(config)
-  if (fault !== null) return { mark: 'wrong', name, says: fault }
-  if (config.originals === null)
-    return { mark: 'off', name, says: 'ORIGINALS_DIR=off: uploaded files are not stored' }
-  if (config.originals.startsWith('s3://')) return { mark: 'ok', name, says: config.originals }
+  if (fault !== null) return wrong(fault)
+  if (config.originals === null) return off('ORIGINALS_DIR=off: uploaded files are not stored')
+  if (config.originals.startsWith('s3://')) return ok(config.originals)
   try {
     const mark = await findMark((await platform()).db)
     if (mark !== null) await requireMark(config.originals, mark)
-    return { mark: 'ok', name, says: config.originals }
+    return ok(config.originals)
   } catch (error) {
-    return { mark: isToCome(error) ? 'off' : 'wrong', name, says: (error as Error).message }
+    return failed(error, (error as Error).message)
   }
 }
