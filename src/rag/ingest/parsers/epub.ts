@@ -2,7 +2,7 @@
 import { htmlToMarkdown } from './html.ts'
 import { decodeXml, PART_MAX, resolvePath } from './office.ts'
 import { PICTURES, type Reading, Unreadable, type Warning } from './unreadable.ts'
-import { walkXml } from './xml.ts'
+import { listElements } from './xml.ts'
 import { openZip } from './zip.ts'
 
 const TEXT_MAX = 64 * 1024 * 1024
@@ -13,7 +13,7 @@ export function parseEpub(bytes: Uint8Array): Reading {
   if (container === undefined) throw new Unreadable('The file is not an EPUB: it names no book.')
   if (zip.names.includes('meta-inf/rights.xml'))
     throw new Unreadable('The book is protected by its seller (DRM) and cannot be read.')
-  const book = readBook(decodeXml(container))
+  const book = listElements(decodeXml(container), 'rootfile')[0]?.get('full-path') ?? ''
   const listed = zip.read(book, PART_MAX)
   if (listed === undefined) throw new Unreadable('The file is not an EPUB: its book is missing.')
 
@@ -38,35 +38,14 @@ export function parseEpub(bytes: Uint8Array): Reading {
   return { text: texts.join('\n\n'), warnings }
 }
 
-function readBook(xml: string): string {
-  let path = ''
-  walkXml(xml, {
-    open(name, attributes) {
-      if (name === 'rootfile' && path === '') path = attributes().get('full-path') ?? ''
-    },
-    close() {},
-    text() {},
-  })
-  return path
-}
-
 function readSpine(xml: string, folder: string): string[] {
-  const paths = new Map<string, string>()
-  const spine: string[] = []
-  walkXml(xml, {
-    open(name, attributes) {
-      const fields = name === 'item' || name === 'itemref' ? attributes() : undefined
-      if (name === 'item')
-        paths.set(
-          fields?.get('id') ?? '',
-          resolvePath(folder, unescapePath(fields?.get('href') ?? '')),
-        )
-      else if (name === 'itemref') spine.push(fields?.get('idref') ?? '')
-    },
-    close() {},
-    text() {},
-  })
-  return spine.flatMap((id) => paths.get(id) ?? [])
+  const paths = new Map(
+    listElements(xml, 'item').map((item) => [
+      item.get('id'),
+      resolvePath(folder, unescapePath(item.get('href') ?? '')),
+    ]),
+  )
+  return listElements(xml, 'itemref').flatMap((item) => paths.get(item.get('idref')) ?? [])
 }
 
 function unescapePath(href: string): string {

@@ -1,7 +1,5 @@
-/**
- * Formulas of MathML and of Office (OMML) on one line: `(a)/(b)`, `x^2`, `x_(i+1)`, `√(x)`. The
- * element names of the two do not collide, so one table has the writers of both.
- */
+// Formulas of MathML and of Office (OMML) on one line: `(a)/(b)`, `x^2`, `x_(i+1)`, `√(x)`. The
+// element names of the two do not collide, so one table has the writers of both.
 import { wordSet } from '#platform/words.ts'
 
 /** An element's children as written, in order; OMML finds them by name, MathML by position. */
@@ -239,6 +237,11 @@ function multiscripts(parts: Parts): string {
 
 /** Raised, lowered, or neither. */
 export type Script = '^' | '_' | ''
+
+/** Reads the `vertAlign` of Word and Excel. */
+export function readScript(position: string | undefined): Script {
+  return position === 'superscript' ? '^' : position === 'subscript' ? '_' : ''
+}
 
 /** Marks raised and lowered text, `10^3`, `x_1`, except where a search must find CO2 or `1st`. */
 export class ScriptedText {

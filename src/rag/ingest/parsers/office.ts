@@ -1,5 +1,5 @@
 /** Shared by all parts of Office packages: their relations and their XML. */
-import { walkXml } from './xml.ts'
+import { listElements } from './xml.ts'
 import type { Zip } from './zip.ts'
 
 export const PART_MAX = 150_000_000
@@ -17,25 +17,19 @@ export type Relation = { id: string; type: string; target: string }
 export function readRelations(zip: Zip, part: string): Relation[] {
   const slash = part.lastIndexOf('/')
   const bytes = zip.read(`${part.slice(0, slash + 1)}_rels/${part.slice(slash + 1)}.rels`, PART_MAX)
-  const relations: Relation[] = []
-  if (bytes === undefined) return relations
-  walkXml(decodeXml(bytes), {
-    open(name, attributes) {
-      if (name !== 'Relationship') return
-      const fields = attributes()
-      if (fields.get('TargetMode') === 'External') return
-      const type = fields.get('Type') ?? ''
-      const target = resolvePath(part.slice(0, slash + 1), fields.get('Target') ?? '')
-      relations.push({
-        id: fields.get('Id') ?? '',
-        type: type.slice(type.lastIndexOf('/') + 1),
-        target,
-      })
-    },
-    close() {},
-    text() {},
-  })
-  return relations
+  if (bytes === undefined) return []
+  return listElements(decodeXml(bytes), 'Relationship')
+    .filter((fields) => fields.get('TargetMode') !== 'External')
+    .map((fields) => ({
+      id: fields.get('Id') ?? '',
+      type: fields.get('Type')?.split('/').at(-1) ?? '',
+      target: resolvePath(part.slice(0, slash + 1), fields.get('Target') ?? ''),
+    }))
+}
+
+/** Returns the main part that the package names, else the usual one. */
+export function findMainPart(zip: Zip, usual: string): string {
+  return readRelations(zip, '').find(({ type }) => type === 'officeDocument')?.target ?? usual
 }
 
 /** Resolves a path such as `../media/a.png` from a part's folder. */

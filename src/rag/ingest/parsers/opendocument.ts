@@ -1,9 +1,8 @@
-/**
- * OpenDocument files (ISO/IEC 26300): texts, workbooks with a table per sheet, slides as pages.
- * Formulas and charts are separate documents inside the package.
- */
+// OpenDocument files (ISO/IEC 26300): texts, workbooks with a table per sheet, slides as pages.
+// Formulas and charts are separate documents inside the package.
 import { wordSet } from '#platform/words.ts'
 import type { Outline } from '../outline.ts'
+import type { Block } from './blocks.ts'
 import { FormulaReader, type Script, ScriptedText } from './formulas.ts'
 import { decodeXml, PART_MAX, resolvePath } from './office.ts'
 import { markdownTable, TABLES_DEEP_MAX } from './table.ts'
@@ -36,7 +35,6 @@ export function parseOpenDocument(bytes: Uint8Array): Reading {
 
 const toWarning = (reason: string): Warning => ({ page: null, reason })
 
-type Block = { text: string; isItem: boolean }
 type Paragraph = { text: ScriptedText; level: number }
 /** Rows map columns to texts. */
 type Table = {
@@ -53,6 +51,10 @@ type Pages = NonNullable<Outline['pages']>
 /** Limits of cells that repeat others; LibreOffice repeats empty cells to the edge of the sheet. */
 const CELLS_MAX = 10_000_000
 const REPEATED_MAX = 1_000
+/** Rows of a sheet. */
+const ROWS_MAX = 1_048_576
+const HEADING_LEVEL_MAX = 6
+const SPACES_MAX = 100
 /** Levels of objects inside objects. */
 const OBJECTS_DEEP_MAX = 3
 
@@ -69,6 +71,7 @@ class ContentReader {
   #folder: string
   #warnings: Set<string>
   #depth: number
+  #style = ''
   #scripts = new Map<string, Script>()
   #blocks: Block[] = []
   #paragraphs: Paragraph[] = []
@@ -98,13 +101,10 @@ class ContentReader {
   readStyles(part: Uint8Array | undefined): void {
     if (part === undefined) return
     let inEdge = 0
-    let style = ''
     walkXml(decodeXml(part), {
       open: (name, attributes) => {
-        if (name === 'style') style = attributes().get('name') ?? ''
-        else if (name === 'text-properties')
-          this.#setScript(style, attributes().get('text-position'))
-        else if (name === 'header' || name === 'footer') inEdge++
+        if (name === 'header' || name === 'footer') inEdge++
+        else this.#openStyle(name, attributes)
       },
       close: (name) => {
         if (name === 'header' || name === 'footer') inEdge--
@@ -117,13 +117,9 @@ class ContentReader {
   }
 
   read(xml: string): { text: string; pages: Pages } {
-    let style = ''
     walkXml(xml, {
       open: (name, attributes) => {
-        if (name === 'style') style = attributes().get('name') ?? ''
-        else if (name === 'text-properties')
-          this.#setScript(style, attributes().get('text-position'))
-        else this.#open(name, attributes)
+        if (!this.#openStyle(name, attributes)) this.#open(name, attributes)
       },
       close: (name) => this.#close(name),
       text: (text) => this.#text(text),
@@ -137,13 +133,13 @@ class ContentReader {
     return this.#joinBlocks()
   }
 
-  /** `position` is `super 58%`, `sub 58%`, or a shift in percent of the height. */
-  #setScript(style: string, position: string | undefined): void {
-    if (position === undefined) return
-    const [place = ''] = position.split(' ')
-    const raised = Number.parseFloat(place)
-    const script = place === 'super' || raised > 0 ? '^' : place === 'sub' || raised < 0 ? '_' : ''
-    this.#scripts.set(style, script)
+  #openStyle(name: string, attributes: () => Map<string, string>): boolean {
+    if (name === 'style') this.#style = attributes().get('name') ?? ''
+    else if (name === 'text-properties') {
+      const position = attributes().get('text-position')
+      if (position !== undefined) this.#scripts.set(this.#style, readPosition(position))
+    } else return false
+    return true
   }
 
   #open(name: string, attributes: () => Map<string, string>): void {
@@ -160,64 +156,40 @@ class ContentReader {
   }
 
   #openElement(name: string, attributes: () => Map<string, string>): void {
-    switch (name) {
-      case 'p':
-        this.#paragraphs.push({ text: new ScriptedText(), level: Number(this.#inTitle) })
-        break
-      case 'h': {
-        const level = Math.min(6, Math.max(1, Number(attributes().get('outline-level')) || 1))
-        this.#paragraphs.push({ text: new ScriptedText(), level })
-        break
-      }
-      case 'span':
-        this.#spans.push(this.#scripts.get(attributes().get('style-name') ?? '') ?? this.#script())
-        break
-      case 's': {
-        const spaces = Math.min(100, Math.max(1, Number(attributes().get('c')) || 1))
-        this.#paragraphs.at(-1)?.text.add(' '.repeat(spaces))
-        break
-      }
-      case 'tab':
-        this.#paragraphs.at(-1)?.text.add(this.#tables.length > 0 ? ' ' : '\t')
-        break
-      case 'line-break':
-        this.#paragraphs.at(-1)?.text.add(this.#tables.length > 0 ? ' ' : '\n')
-        break
-      case 'list':
-        this.#lists++
-        break
-      case 'note-body':
-        this.#notes++
-        break
-      case 'page':
-        this.#pages.push({ block: this.#blocks.length, page: this.#pages.length + 1 })
-        break
-      case 'notes':
-        this.#notesMark = 'Notes: '
-        break
-      case 'spreadsheet':
-        this.#isWorkbook = true
-        break
-      case 'shapes':
-        this.#inShapes = true
-        break
-      case 'frame':
-        this.#inTitle = attributes().get('class') === 'title'
-        break
-      case 'image':
-        // Object replacements are saved pictures of objects that are read themselves.
-        if (!attributes().get('href')?.includes('ObjectReplacements'))
-          this.#warnings.add(PICTURES.reason)
-        break
-      case 'object':
-        this.#openObject(attributes().get('href') ?? '')
-        break
-      case 'object-ole':
-        this.#warnings.add('Embedded documents are left out.')
-        break
-      default:
-        this.#openInTable(name, attributes)
-    }
+    if (name === 'p') this.#openParagraph(Number(this.#inTitle))
+    else if (name === 'h')
+      this.#openParagraph(readNumber(attributes().get('outline-level'), HEADING_LEVEL_MAX))
+    else if (name === 'span')
+      this.#spans.push(this.#scripts.get(attributes().get('style-name') ?? '') ?? this.#script())
+    else if (name === 's')
+      this.#paragraphs.at(-1)?.text.add(' '.repeat(readNumber(attributes().get('c'), SPACES_MAX)))
+    else if (name === 'tab') this.#addSpace('\t')
+    else if (name === 'line-break') this.#addSpace('\n')
+    else if (name === 'list') this.#lists++
+    else if (name === 'note-body') this.#notes++
+    else if (name === 'page')
+      this.#pages.push({ block: this.#blocks.length, page: this.#pages.length + 1 })
+    else if (name === 'notes') this.#notesMark = 'Notes: '
+    else if (name === 'spreadsheet') this.#isWorkbook = true
+    else if (name === 'shapes') this.#inShapes = true
+    else if (name === 'frame') this.#inTitle = attributes().get('class') === 'title'
+    else if (name === 'image') this.#openImage(attributes().get('href') ?? '')
+    else if (name === 'object') this.#openObject(attributes().get('href') ?? '')
+    else if (name === 'object-ole') this.#warnings.add('Embedded documents are left out.')
+    else this.#openInTable(name, attributes)
+  }
+
+  #openParagraph(level: number): void {
+    this.#paragraphs.push({ text: new ScriptedText(), level })
+  }
+
+  #addSpace(space: string): void {
+    this.#paragraphs.at(-1)?.text.add(this.#tables.length > 0 ? ' ' : space)
+  }
+
+  /** Object replacements are saved pictures of objects that are read themselves. */
+  #openImage(href: string): void {
+    if (!href.includes('ObjectReplacements')) this.#warnings.add(PICTURES.reason)
   }
 
   #close(name: string): void {
@@ -315,12 +287,12 @@ class ContentReader {
       Object.assign(table, {
         row: new Map(),
         column: 0,
-        rowRepeats: readRepeats(attributes().get('number-rows-repeated')),
+        rowRepeats: readNumber(attributes().get('number-rows-repeated'), ROWS_MAX),
       })
     } else if (isCell(name)) {
       Object.assign(table, {
         cell: [],
-        columnRepeats: readRepeats(attributes().get('number-columns-repeated')),
+        columnRepeats: readNumber(attributes().get('number-columns-repeated'), ROWS_MAX),
       })
     }
   }
@@ -406,6 +378,14 @@ class ContentReader {
 
 const isCell = (name: string) => name === 'table-cell' || name === 'covered-table-cell'
 
-function readRepeats(value: string | undefined): number {
-  return Math.min(1_048_576, Math.max(1, Math.trunc(Number(value)) || 1))
+/** `super 58%`, `sub 58%`, or a shift in percent of the height. */
+function readPosition(position: string): Script {
+  const [place = ''] = position.split(' ')
+  const raised = Number.parseFloat(place)
+  return place === 'super' || raised > 0 ? '^' : place === 'sub' || raised < 0 ? '_' : ''
+}
+
+/** Returns a whole number from 1 to `max`, and 1 when there is none. */
+function readNumber(value: string | undefined, max: number): number {
+  return Math.min(max, Math.max(1, Math.trunc(Number(value)) || 1))
 }

@@ -1,17 +1,15 @@
 /** Presentations: a page per slide with title, tables and lists; the speaker's notes at the end. */
 import type { Outline } from '../outline.ts'
 import { openGraphics } from './graphics.ts'
-import { decodeXml, PART_MAX, readRelations } from './office.ts'
+import { decodeXml, findMainPart, PART_MAX, readRelations } from './office.ts'
 import { type Graphics, readShapes, type Shape, writeShape } from './shapes.ts'
 import { PICTURES, type Reading, Unreadable, type Warning } from './unreadable.ts'
-import { walkXml } from './xml.ts'
+import { listElements } from './xml.ts'
 import { openZip } from './zip.ts'
 
 export function parsePptx(bytes: Uint8Array): Reading {
   const zip = openZip(bytes)
-  const main =
-    readRelations(zip, '').find(({ type }) => type === 'officeDocument')?.target ??
-    'ppt/presentation.xml'
+  const main = findMainPart(zip, 'ppt/presentation.xml')
   const presentation = zip.read(main, PART_MAX)
   if (presentation === undefined) throw new Unreadable('The file is not a PowerPoint presentation.')
 
@@ -19,7 +17,9 @@ export function parsePptx(bytes: Uint8Array): Reading {
   const pages: NonNullable<Outline['pages']> = []
   const warnings: Warning[] = []
   let text = ''
-  for (const [i, id] of slideIds(decodeXml(presentation)).entries()) {
+  for (const [i, listed] of listElements(decodeXml(presentation), 'sldId').entries()) {
+    // Its own `id` is a number and the relation's has a prefix; the later of the two counts.
+    const id = listed.get('id')
     const target = relations.find((relation) => relation.id === id)?.target ?? ''
     const slide = zip.read(target, PART_MAX)
     if (slide === undefined) continue
@@ -44,20 +44,6 @@ export function parsePptx(bytes: Uint8Array): Reading {
     if (has('comments')) warnings.push({ page: i + 1, reason: 'Comments are left out.' })
   }
   return { text, outline: { pages }, warnings }
-}
-
-function slideIds(xml: string): string[] {
-  const ids: string[] = []
-  walkXml(xml, {
-    // A slide's own `id` is a number and the relation's has a prefix; the later of the two
-    // attributes counts.
-    open(name, attributes) {
-      if (name === 'sldId') ids.push(attributes().get('id') ?? '')
-    },
-    close() {},
-    text() {},
-  })
-  return ids
 }
 
 /** Placeholders that the slide's layout fills in. */

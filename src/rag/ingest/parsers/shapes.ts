@@ -46,35 +46,16 @@ class ShapeReader {
   }
 
   #openElement(name: string, attributes: () => Map<string, string>): void {
-    switch (name) {
-      case 'sp':
-      case 'graphicFrame':
-      case 'pt':
-        this.shapes.push({ kind: 'text', parts: [] })
-        break
-      case 'chart':
-        this.#addGraphic(attributes().get('id'))
-        break
-      case 'relIds':
-        this.#addGraphic(attributes().get('dm'))
-        break
-      case 'ph': {
-        const shape = this.shapes.at(-1)
-        if (shape) shape.kind = attributes().get('type') ?? 'body'
-        break
-      }
-      case 'tbl':
-        this.#table = []
-        break
-      case 'tr':
-        this.#table?.push([])
-        break
-      case 'tc':
-        this.#cell = []
-        break
-      default:
-        this.#openInParagraph(name, attributes)
-    }
+    const shape = this.shapes.at(-1)
+    if (name === 'sp' || name === 'graphicFrame' || name === 'pt')
+      this.shapes.push({ kind: 'text', parts: [] })
+    else if (name === 'chart') this.#addGraphic(attributes().get('id'))
+    else if (name === 'relIds') this.#addGraphic(attributes().get('dm'))
+    else if (name === 'ph' && shape) shape.kind = attributes().get('type') ?? 'body'
+    else if (name === 'tbl') this.#table = []
+    else if (name === 'tr') this.#table?.push([])
+    else if (name === 'tc') this.#cell = []
+    else this.#openInParagraph(name, attributes)
   }
 
   #openInParagraph(name: string, attributes: () => Map<string, string>): void {

@@ -1,21 +1,19 @@
 /** Workbooks: a table per sheet. Dates, percentages and booleans are as Office shows them. */
-import { type Script, ScriptedText } from './formulas.ts'
+import { readScript, type Script, ScriptedText } from './formulas.ts'
 import { openGraphics } from './graphics.ts'
-import { decodeXml, PART_MAX, readRelations } from './office.ts'
+import { decodeXml, findMainPart, PART_MAX, readRelations } from './office.ts'
 import { shapesText } from './shapes.ts'
 import { formatNumber, type Shown, shownNumber } from './shown-numbers.ts'
 import { markdownTable } from './table.ts'
 import { PICTURES, type Reading, Unreadable, type Warning } from './unreadable.ts'
-import { walkXml } from './xml.ts'
+import { listElements, walkXml } from './xml.ts'
 import { openZip, type Zip } from './zip.ts'
 
 const CELLS_MAX = 5_000_000
 
 export function parseXlsx(bytes: Uint8Array): Reading {
   const zip = openZip(bytes)
-  const book =
-    readRelations(zip, '').find(({ type }) => type === 'officeDocument')?.target ??
-    'xl/workbook.xml'
+  const book = findMainPart(zip, 'xl/workbook.xml')
   const workbook = zip.read(book, PART_MAX)
   if (workbook === undefined) throw new Unreadable('The file is not an Excel workbook.')
   const relations = readRelations(zip, book)
@@ -81,18 +79,12 @@ function readDrawingTexts(zip: Zip, sheet: string, leftOut: Set<string>): string
 }
 
 function readSheets(xml: string): { sheets: { name: string; id: string }[]; is1904: boolean } {
-  const sheets: { name: string; id: string }[] = []
-  let is1904 = false
-  walkXml(xml, {
-    open(name, attributes) {
-      if (name === 'sheet')
-        sheets.push({ name: attributes().get('name') ?? '', id: attributes().get('id') ?? '' })
-      if (name === 'workbookPr') is1904 = /^(1|true)$/.test(attributes().get('date1904') ?? '')
-    },
-    close() {},
-    text() {},
-  })
-  return { sheets, is1904 }
+  const sheets = listElements(xml, 'sheet').map((sheet) => ({
+    name: sheet.get('name') ?? '',
+    id: sheet.get('id') ?? '',
+  }))
+  const properties = listElements(xml, 'workbookPr').at(-1)
+  return { sheets, is1904: /^(1|true)$/.test(properties?.get('date1904') ?? '') }
 }
 
 function readStrings(part: Uint8Array | undefined): string[] {
@@ -106,7 +98,7 @@ function readStrings(part: Uint8Array | undefined): string[] {
     open(name, attributes) {
       if (name === 'si') string = new ScriptedText()
       else if (name === 'r') script = ''
-      else if (name === 'vertAlign') script = scripts[attributes().get('val') ?? ''] ?? ''
+      else if (name === 'vertAlign') script = readScript(attributes().get('val'))
       else if (name === 'rPh') inRuby = true
       else if (name === 't') inText = true
     },
@@ -122,8 +114,6 @@ function readStrings(part: Uint8Array | undefined): string[] {
   })
   return strings
 }
-
-const scripts: Record<string, Script> = { superscript: '^', subscript: '_' }
 
 /** Returns the number format of each style. */
 function readFormats(part: Uint8Array | undefined): Shown[] {
@@ -142,7 +132,6 @@ function readFormats(part: Uint8Array | undefined): Shown[] {
     close(name) {
       if (name === 'cellXfs') inCells = false
     },
-    text() {},
   })
   return styles
 }
@@ -189,7 +178,7 @@ function readRows(
       } else if (name === 'f') hasFormula = true
       else if (name === 'is') rich = new ScriptedText()
       else if (name === 'r') script = ''
-      else if (name === 'vertAlign') script = scripts[attributes().get('val') ?? ''] ?? ''
+      else if (name === 'vertAlign') script = readScript(attributes().get('val'))
       else if (name === 'rPh') inRuby = true
       else if (name === 'v' || name === 't') openText = name
     },

@@ -1,8 +1,8 @@
 /** An XML tokenizer with callbacks: no prefixes, no DTD, only the five and numeric entities. */
 export type Walker = {
   open(name: string, attributes: () => Map<string, string>): void
-  close(name: string): void
-  text(text: string): void
+  close?(name: string): void
+  text?(text: string): void
 }
 
 // Unterminated markup extends to the end, and no tag extends over the next "<" (which XML forbids
@@ -13,21 +13,32 @@ const markup =
 export function walkXml(xml: string, walker: Walker): void {
   let last = 0
   for (const match of xml.matchAll(markup)) {
-    if (match.index > last) walker.text(decode(xml.slice(last, match.index)))
+    if (match.index > last) walker.text?.(decode(xml.slice(last, match.index)))
     last = match.index + match[0].length
 
     const [, data, slash, qualified, rest = ''] = match
-    if (data !== undefined) walker.text(data)
+    if (data !== undefined) walker.text?.(data)
     if (qualified === undefined) continue
     const name = qualified.slice(qualified.indexOf(':') + 1)
     if (slash) {
-      walker.close(name)
+      walker.close?.(name)
       continue
     }
     walker.open(name, () => readAttributes(rest))
-    if (rest.endsWith('/')) walker.close(name)
+    if (rest.endsWith('/')) walker.close?.(name)
   }
-  if (last < xml.length) walker.text(decode(xml.slice(last)))
+  if (last < xml.length) walker.text?.(decode(xml.slice(last)))
+}
+
+/** Returns the attributes of each element of that name. */
+export function listElements(xml: string, wanted: string): Map<string, string>[] {
+  const found: Map<string, string>[] = []
+  walkXml(xml, {
+    open(name, attributes) {
+      if (name === wanted) found.push(attributes())
+    },
+  })
+  return found
 }
 
 function readAttributes(text: string): Map<string, string> {
