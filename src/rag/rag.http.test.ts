@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { type Client, type TestApp, testApp } from '#testing/app.ts'
+import { buildDocx, paragraph } from '#testing/office-samples.ts'
 import { NOTHING_FOUND } from './answer/prompt.ts'
-import { buildDocx, buildPdf, drawLines, paragraph } from './ingest/parsers/samples.ts'
+import { buildPdf, drawLines } from './ingest/parsers/samples.ts'
 import type { FoundChunk } from './search/search.ts'
 
 const text = `The lighthouse of Porto Calvo was built in 1882 by the engineer Amélie Duroc. Its lamp burned whale oil at first.

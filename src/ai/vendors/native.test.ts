@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import {
+  ANTHROPIC_STREAM,
+  RESPONSES_STREAM,
+  type RecordedStream,
+} from '#testing/recorded-streams.ts'
 import { createAnthropic } from './anthropic.ts'
 import { type AnswerChunk, createTextChunk } from './chunk.ts'
 import { ChunkSource } from './chunk-stream.ts'
 import { splitEvents } from './event-stream.ts'
 import { createOpenAi } from './openai.ts'
-import { ANTHROPIC_STREAM, RESPONSES_STREAM, type RecordedStream } from './recorded-streams.ts'
 import type { EventReader, Vendor } from './vendor.ts'
 
 const VENDORS: [string, Vendor, RecordedStream, string][] = [

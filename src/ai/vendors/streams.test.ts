@@ -10,18 +10,18 @@ import {
   zstdCompressSync,
 } from 'node:zlib'
 import fc from 'fast-check'
-import { createAnthropic } from './anthropic.ts'
-import type { AnswerChunk } from './chunk.ts'
-import { splitEvents } from './event-stream.ts'
-import { createGemini } from './gemini.ts'
-import { createOpenAi } from './openai.ts'
 import {
   ANTHROPIC_STREAM,
   GEMINI_STREAM,
   OPENAI_STREAM,
   RESPONSES_STREAM,
   type RecordedStream,
-} from './recorded-streams.ts'
+} from '#testing/recorded-streams.ts'
+import { createAnthropic } from './anthropic.ts'
+import type { AnswerChunk } from './chunk.ts'
+import { splitEvents } from './event-stream.ts'
+import { createGemini } from './gemini.ts'
+import { createOpenAi } from './openai.ts'
 import type { Vendor } from './vendor.ts'
 import { VendorError } from './vendor-error.ts'
 import { createTarget, openWire } from './wire.ts'

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { buildDocx, buildZip, paragraph } from '#testing/office-samples.ts'
 import { parseDocx } from './docx.ts'
 import { ScriptedText } from './formulas.ts'
 import { htmlToMarkdown } from './html.ts'
 import { parsePptx } from './pptx.ts'
-import { buildDocx, buildZip, paragraph } from './samples.ts'
 import { parseXlsx } from './xlsx.ts'
 
 const html = (page: string) => htmlToMarkdown(page).text

@@ -9,8 +9,9 @@ import { inMemory } from '#platform/content.ts'
 import type { Problem } from '#platform/problem.ts'
 import { createLog } from '#platform/telemetry/log.ts'
 import { createTemporaryFiles } from '#platform/temporary-files.ts'
+import { buildDocx, buildZip, paragraph } from '#testing/office-samples.ts'
 import { createParser } from './parser.ts'
-import { buildDocx, buildPdf, buildZip, freeNumber, paragraph } from './samples.ts'
+import { buildPdf, freeNumber } from './samples.ts'
 
 const files = createTemporaryFiles(join(tmpdir(), `hostile-${randomUUID()}`), {
   memoryBytes: 1_000,

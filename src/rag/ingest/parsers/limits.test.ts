@@ -8,8 +8,8 @@ import { inMemory } from '#platform/content.ts'
 import type { Problem } from '#platform/problem.ts'
 import { createLog } from '#platform/telemetry/log.ts'
 import { createTemporaryFiles } from '#platform/temporary-files.ts'
+import { buildDocx, paragraph } from '#testing/office-samples.ts'
 import { createParser, type Limits } from './parser.ts'
-import { buildDocx, paragraph } from './samples.ts'
 
 const files = createTemporaryFiles(join(tmpdir(), `limits-${randomUUID()}`), { memoryBytes: 1_000 })
 after(() => files.close())

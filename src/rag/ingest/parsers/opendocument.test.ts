@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { buildZip } from '#testing/office-samples.ts'
 import { parseOpenDocument } from './opendocument.ts'
-import { buildZip } from './samples.ts'
 import { Unreadable } from './unreadable.ts'
 
 const odf = (body: string, more: Record<string, string> = {}, styles = '') =>
