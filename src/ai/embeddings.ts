@@ -1,6 +1,5 @@
-// Requests vectors from vendors, with the same wire, timeouts, retries and record as for answers,
-// but without failover.
-// Vectors of another model do not compare, so no fallback may answer.
+// Requests vectors from vendors: wire, timeouts, retries and record are those of answers. There is
+// no failover, since vectors of another model do not compare.
 import { getVendor, type Route } from '#models/catalogue.ts'
 import { type AttemptLog, createAttemptLog } from './attempt-log.ts'
 import { attempt } from './attempts.ts'
@@ -8,12 +7,12 @@ import type { CallOrigin } from './call-origin.ts'
 import { CallRecord, type NewCall, NOTHING, type RecordDeps } from './call-record.ts'
 import { guessTokens } from './estimate.ts'
 import type { Endpoint, Gateway } from './gateway.ts'
-import { createPatience } from './patience.ts'
+import { createPatience, type Patience } from './patience.ts'
 import { aiProblem } from './problems.ts'
 import { requireConfigured, requireEnabled } from './routing.ts'
 import { vendorProblem } from './vendor-problem.ts'
 import type { AnswerLimits } from './vendors/exchange.ts'
-import type { EmbeddingInput } from './vendors/vendor.ts'
+import type { EmbeddingInput, Vendor, VendorRequest } from './vendors/vendor.ts'
 
 export type EmbedCall = {
   first: Route
@@ -45,21 +44,10 @@ export function createTally(attemptLog: AttemptLog = createAttemptLog()): Embedd
 /** The result of the work and its recorded usage. */
 export type Recorded<T> = { result: T; promptTokens: number; costUsd: number }
 
-type TalliedCall = Omit<NewCall, 'kind' | 'completionTokens'>
-
-/** Opens the call's record, does the work, and settles the record with the tally's usage. */
-export function recordEmbedding<T>(
-  deps: RecordDeps,
-  call: TalliedCall,
-  work: (tally: EmbeddingTally) => Promise<T>,
-): Promise<Recorded<T>> {
-  return recordTallied(deps, { ...call, kind: 'embedding' }, work)
-}
-
-/** Records a call that reads tokens and writes none. */
+/** Does the work of a call that writes no tokens, and settles its record with the tally's usage. */
 export async function recordTallied<T>(
   deps: RecordDeps,
-  call: TalliedCall & Pick<NewCall, 'kind'>,
+  call: Omit<NewCall, 'completionTokens'>,
   work: (tally: EmbeddingTally) => Promise<T>,
 ): Promise<Recorded<T>> {
   const record = await CallRecord.open(deps, { ...call, completionTokens: 0 })
@@ -94,48 +82,65 @@ export async function embed(
   call: EmbedCall,
   tally: EmbeddingTally,
 ): Promise<Embeddings> {
-  const { vendor: name, model } = call.first
+  const { first, signal, origin } = call
+  const { vendor: name, model } = first
   requireConfigured(deps.config, name)
-  requireEnabled(deps.config, call.first)
+  requireEnabled(deps.config, first)
   const { embed: embedder } = getVendor(deps.targets, name).vendor
   if (embedder === undefined) throw aiProblem('embeddings_not_supported', { vendor: name })
 
   const { inputsMax } = getVendor(deps.config.vendors, name).embeddings
-  const { attemptLog } = tally
   const vectors: number[][] = []
   for (let from = 0; from < call.inputs.length; from += inputsMax) {
     const inputs = call.inputs.slice(from, from + inputsMax)
-    const guess = inputs.reduce((sum, input) => sum + guessInput(input), 0)
-    const before = attemptLog.attempts
-    attemptLog.promptTokens = guess
-    try {
-      const ask = (_route: Route, { target }: Endpoint, limits: AnswerLimits) => {
-        const request = (target.vendor.embed ?? embedder).shape(
-          model,
-          inputs,
-          call.dimensions,
-          call.members,
-        )
-        return deps.wire
-          .send(target, request, call.signal, attemptLog, limits)
-          .then((body) => embedder.readAnswer(body, inputs.length))
-      }
-      const patience = createPatience(deps.config, { wantedMs: call.origin?.timeoutMs ?? null })
-      const { result } = await attempt(deps, [call.first], call.signal, attemptLog, ask, patience)
-      vectors.push(...result.vectors)
-      tally.model = result.model ?? tally.model
-      tally.promptTokens += result.promptTokens ?? guess
-      if (result.promptTokens === null) tally.isEstimated = true
-    } catch (error) {
-      // A vendor whose request was aborted has read the inputs and bills them.
-      if (call.signal.aborted && attemptLog.attempts > before) {
-        tally.promptTokens += guess
-        tally.isEstimated = true
-      }
-      throw vendorProblem(deps, error, attemptLog)
-    }
+    const answer = await askTallied(deps, tally, {
+      first,
+      signal,
+      guess: inputs.reduce((sum, input) => sum + guessInput(input), 0),
+      patience: createPatience(deps.config, { wantedMs: origin?.timeoutMs ?? null }),
+      shape: ({ embed = embedder }) => embed.shape(model, inputs, call.dimensions, call.members),
+      readAnswer: (body) => embedder.readAnswer(body, inputs.length),
+    })
+    vectors.push(...answer.vectors)
   }
   return { vectors, model: tally.model ?? model }
+}
+
+type TalliedRequest<A> = {
+  first: Route
+  signal: AbortSignal
+  /** Counted when the vendor reports no tokens. */
+  guess: number
+  patience: Patience
+  shape(vendor: Vendor): VendorRequest
+  readAnswer(body: unknown): A
+}
+
+/** Sends one request to the vendor, with retries, and adds its usage to the tally. */
+export async function askTallied<A extends { model: string | null; promptTokens: number | null }>(
+  deps: VendorDeps,
+  tally: EmbeddingTally,
+  { first, signal, guess, patience, shape, readAnswer }: TalliedRequest<A>,
+): Promise<A> {
+  const { attemptLog } = tally
+  const before = attemptLog.attempts
+  attemptLog.promptTokens = guess
+  try {
+    const ask = (_route: Route, { target }: Endpoint, limits: AnswerLimits) =>
+      deps.wire.send(target, shape(target.vendor), signal, attemptLog, limits).then(readAnswer)
+    const { result } = await attempt(deps, [first], signal, attemptLog, ask, patience)
+    tally.model = result.model ?? tally.model
+    tally.promptTokens += result.promptTokens ?? guess
+    if (result.promptTokens === null) tally.isEstimated = true
+    return result
+  } catch (error) {
+    // A vendor whose request was aborted has read the texts and bills them.
+    if (signal.aborted && attemptLog.attempts > before) {
+      tally.promptTokens += guess
+      tally.isEstimated = true
+    }
+    throw vendorProblem(deps, error, attemptLog)
+  }
 }
 
 function guessInput(input: EmbeddingInput): number {

@@ -1,15 +1,12 @@
 // Requests relevance scores from a vendor's cross-encoder, with the same wire, timeouts, retries
 // and record as for answers, but without failover.
 import { getVendor, type Route } from '#models/catalogue.ts'
-import { attempt } from './attempts.ts'
-import { type EmbeddingTally, type Recorded, recordTallied } from './embeddings.ts'
+import { askTallied, type EmbeddingTally, type Recorded, recordTallied } from './embeddings.ts'
 import { tokensOfBytes } from './estimate.ts'
-import type { Endpoint, Gateway } from './gateway.ts'
+import type { Gateway } from './gateway.ts'
 import { createPatience } from './patience.ts'
 import { aiProblem } from './problems.ts'
 import { requireConfigured, requireEnabled } from './routing.ts'
-import { vendorProblem } from './vendor-problem.ts'
-import type { AnswerLimits } from './vendors/exchange.ts'
 
 export type RerankCall = { first: Route; query: string; documents: string[]; signal: AbortSignal }
 
@@ -42,34 +39,13 @@ async function ask(
   requireEnabled(gateway.config, first)
   const { rerank: reranker } = getVendor(gateway.targets, name).vendor
   if (reranker === undefined) throw aiProblem('rerank_not_supported', { vendor: name })
-  const { attemptLog } = tally
-  const before = attemptLog.attempts
-  attemptLog.promptTokens = guess
-  try {
-    const ask = (_route: Route, { target }: Endpoint, limits: AnswerLimits) => {
-      const request = (target.vendor.rerank ?? reranker).shape(model, query, documents)
-      return gateway.wire
-        .send(target, request, signal, attemptLog, limits)
-        .then((body) => reranker.readAnswer(body, documents.length))
-    }
-    const { result } = await attempt(
-      gateway,
-      [first],
-      signal,
-      attemptLog,
-      ask,
-      createPatience(gateway.config),
-    )
-    tally.model = result.model
-    tally.promptTokens = result.promptTokens ?? guess
-    tally.isEstimated = result.promptTokens === null
-    return result.scores
-  } catch (error) {
-    // A vendor whose request was aborted has read the documents and bills them.
-    if (signal.aborted && attemptLog.attempts > before) {
-      tally.promptTokens = guess
-      tally.isEstimated = true
-    }
-    throw vendorProblem(gateway, error, attemptLog)
-  }
+  const { scores } = await askTallied(gateway, tally, {
+    first,
+    signal,
+    guess,
+    patience: createPatience(gateway.config),
+    shape: ({ rerank = reranker }) => rerank.shape(model, query, documents),
+    readAnswer: (body) => reranker.readAnswer(body, documents.length),
+  })
+  return scores
 }
