@@ -1,10 +1,9 @@
-/**
- * Each user's conversations in memory for searches: the inverted index of their titles and
- * messages, without the texts. Every use first compares the user's revision, so an index is never
- * stale.
- */
+// Each user's conversations in memory for searches: the inverted index of their titles and
+// messages, without the texts. Every use first compares the user's revision, so an index is never
+// stale.
 import { totalmem } from 'node:os'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
+import { type Cached, IndexCache } from '#rag/search/index-cache.ts'
 import { grown } from '#rag/search/words/arena.ts'
 import { WordIndex } from '#rag/search/words/word-index.ts'
 import { joinText } from '../content.ts'
@@ -31,12 +30,7 @@ export type ConversationIndex = {
   conversations: Map<string, ConversationEntry>
 }
 
-type CachedIndex = ConversationIndex & {
-  revision: number
-  bytes: number
-  /** Resolves after the last use. */
-  ready: Promise<unknown>
-}
+type CachedIndex = ConversationIndex & Cached & { revision: number }
 
 const MB = 1024 * 1024
 /** 2,000 conversations of 10 messages need about 30 MB. */
@@ -46,53 +40,23 @@ const CONVERSATIONS_PER_READ = 100
 const SLICE_MS = 5
 const PLACE_BYTES = 100
 
-export class ConversationIndexes {
+export class ConversationIndexes extends IndexCache<CachedIndex> {
   readonly #deps: Pick<StoreDeps, 'db' | 'secrets'>
-  readonly #bytesMax: number
-  /** The least recently used first. */
-  readonly #cache = new Map<string, CachedIndex>()
 
   constructor(deps: Pick<StoreDeps, 'db' | 'secrets'>, { bytesMax = BYTES_MAX } = {}) {
+    super(bytesMax)
     this.#deps = deps
-    this.#bytesMax = bytesMax
   }
 
-  /** Runs `work` on the user's current index, which the next use may change. */
-  use<T>(userId: string, work: (index: ConversationIndex) => T): Promise<T> {
-    const index = this.#cache.get(userId) ?? createIndex()
-    this.#cache.delete(userId)
-    this.#cache.set(userId, index)
-    // Sequential: two refreshes at once would index the same message twice.
-    const done = index.ready.then(async () => {
-      await this.#refreshOrReset(userId, index)
-      return work(index)
-    })
-    index.ready = done.catch(() => undefined).then(() => yieldToEventLoop())
-    return done
+  protected create(): CachedIndex {
+    return { ...createEmptyIndex(), ready: Promise.resolve() }
   }
 
-  forget(userId: string): void {
-    this.#cache.delete(userId)
+  protected reset(index: CachedIndex): void {
+    Object.assign(index, createEmptyIndex())
   }
 
-  /** Returns the users whose index is in memory. */
-  users(): string[] {
-    return [...this.#cache.keys()]
-  }
-
-  async #refreshOrReset(userId: string, index: CachedIndex): Promise<void> {
-    try {
-      await this.#refresh(userId, index)
-    } catch (error) {
-      // A conversation may be indexed in part.
-      if (this.#cache.get(userId) === index) this.#cache.delete(userId)
-      Object.assign(index, createEmptyIndex())
-      throw error
-    }
-    this.#makeRoom(userId, index)
-  }
-
-  async #refresh(userId: string, index: CachedIndex): Promise<void> {
+  protected async refresh(userId: string, index: CachedIndex): Promise<void> {
     const { revision } = await readUserSettings(this.#deps.db, userId)
     if (revision === index.revision) return
     const rows = await listIndexed(this.#deps, userId, index.revision)
@@ -101,7 +65,7 @@ export class ConversationIndexes {
       if (!current.has(id)) removeConversation(index, id, entry)
     // Dead slots take as much memory as live ones.
     if (index.words.isSparse || current.size === 0) {
-      Object.assign(index, createEmptyIndex())
+      this.reset(index)
       rows.changed = current.size === 0 ? [] : (await listIndexed(this.#deps, userId, 0)).changed
     }
     for (let from = 0; from < rows.changed.length; from += CONVERSATIONS_PER_READ)
@@ -133,18 +97,6 @@ export class ConversationIndexes {
       sinceMs = performance.now()
     }
   }
-
-  /** A user above half of `bytesMax` counts as half, so that the other users keep their half. */
-  #makeRoom(userId: string, index: CachedIndex): void {
-    const countBytes = ({ bytes }: CachedIndex) => Math.min(bytes, this.#bytesMax / 2)
-    let total = this.#cache.values().reduce((sum, other) => sum + countBytes(other), 0)
-    for (const [id, other] of this.#cache) {
-      if (total <= this.#bytesMax) return
-      if (id === userId || other === index) continue
-      this.#cache.delete(id)
-      total -= countBytes(other)
-    }
-  }
 }
 
 function updateTitle(index: ConversationIndex, row: IndexedConversation): void {
@@ -174,10 +126,6 @@ function removeConversation(index: ConversationIndex, id: string, entry: Convers
 function removeSlot(index: ConversationIndex, slot: number): void {
   index.alive[slot] = 0
   index.words.remove(slot)
-}
-
-function createIndex(): CachedIndex {
-  return { ...createEmptyIndex(), ready: Promise.resolve() }
 }
 
 function createEmptyIndex(): Omit<CachedIndex, 'ready'> {

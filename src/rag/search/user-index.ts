@@ -1,8 +1,6 @@
-/**
- * Each user's documents in memory for searches: their rows for filters, and the index of their
- * words. Every use first compares the user's revision, so an index is never stale. The trap: the
- * next use changes the index that `use` passes, so its callback must copy what it needs.
- */
+// Each user's documents in memory for searches: their rows for filters, and the index of their
+// words. Every use first compares the user's revision, so an index is never stale. The trap: the
+// next use changes the index that `use` passes, so its callback must copy what it needs.
 import { totalmem } from 'node:os'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Db } from '#platform/db/db.ts'
@@ -14,6 +12,7 @@ import {
   readStore,
 } from '../documents/document-store.ts'
 import { BELOW } from '../headings.ts'
+import { type Cached, IndexCache } from './index-cache.ts'
 import { grown } from './words/arena.ts'
 import { WordIndex } from './words/word-index.ts'
 
@@ -33,15 +32,8 @@ export type UserIndex = {
 export type IndexedDocument = { row: DocumentRow; slots: number[]; bytes: number }
 export type ChunkPlace = { version: string; index: number }
 
-type CachedIndex = UserIndex & {
-  revision: number
-  /** Includes documents that are being added. */
-  bytes: number
-  documentBytes: number
-  isChanging: boolean
-  /** Resolves one turn of the event loop after the last use. */
-  ready: Promise<unknown>
-}
+/** Its bytes include documents that are being added. */
+type CachedIndex = UserIndex & Cached & { revision: number; documentBytes: number }
 
 const MB = 1024 * 1024
 /** Fits a hundred users with 2,000 chunks, so that none is read again per question. */
@@ -57,83 +49,38 @@ const DOCUMENT_BYTES = 1_500
 const METADATA_BYTES = 4
 const PLACE_BYTES = 60
 
-/** A user above half of `bytesMax` counts as half, so that the other users keep their half. */
-export class UserIndexes {
+export class UserIndexes extends IndexCache<CachedIndex> {
   readonly #db: Db
-  readonly #bytesMax: number
-  /** The least recently used first. */
-  readonly #cache = new Map<string, CachedIndex>()
 
-  constructor(
-    { db }: { db: Db },
-    { bytesMax = BYTES_MAX }: { bytesMax?: number | undefined } = {},
-  ) {
+  constructor({ db }: { db: Db }, { bytesMax }: { bytesMax?: number | undefined } = {}) {
+    super(bytesMax ?? BYTES_MAX)
     this.#db = db
-    this.#bytesMax = bytesMax
   }
 
-  /** Runs `work` on the user's current index. */
-  use<T>(userId: string, work: (index: UserIndex) => T): Promise<T> {
-    const index = this.#cache.get(userId) ?? createCachedIndex()
-    this.#cache.delete(userId)
-    this.#cache.set(userId, index)
-    // Sequential: two refreshes at once would index the same document twice.
-    const done = index.ready.then(async () => {
-      await this.#refreshOrReset(userId, index)
-      return work(index)
-    })
-    // One ranking per user and turn of the event loop: between two, requests of other users are
-    // read and served.
-    index.ready = done.catch(() => undefined).then(() => yieldToEventLoop())
-    return done
+  protected create(): CachedIndex {
+    return { ...createEmptyIndex(), ...NOTHING_READ, ready: Promise.resolve() }
   }
 
-  forget(userId: string): void {
-    this.#cache.delete(userId)
+  protected reset(index: CachedIndex): void {
+    Object.assign(index, createEmptyIndex(), NOTHING_READ)
   }
 
-  /** Returns the users whose index is in memory. */
-  users(): string[] {
-    return [...this.#cache.keys()]
-  }
-
-  /** Returns the estimated size of all indexes. */
-  bytes(): number {
-    return this.#cache.values().reduce((sum, { bytes }) => sum + bytes, 0)
-  }
-
-  async #refreshOrReset(userId: string, index: CachedIndex): Promise<void> {
-    try {
-      await this.#refresh(userId, index)
-    } catch (error) {
-      // A document may be indexed in part.
-      if (this.#cache.get(userId) === index) this.#cache.delete(userId)
-      Object.assign(index, createEmptyIndex(), NOTHING_READ)
-      throw error
-    } finally {
-      index.isChanging = false
-    }
-  }
-
-  async #refresh(userId: string, index: CachedIndex): Promise<void> {
+  protected async refresh(userId: string, index: CachedIndex): Promise<void> {
     const state = await readStore(this.#db, userId)
     if (state.revision === index.revision) return
-    index.isChanging = true
     const versions = await listVersions(this.#db, userId)
     await this.#updateDocuments(userId, index, versions)
     // Dead slots take as much memory as live ones.
-    if (index.words.isSparse || index.documents.size === 0)
-      Object.assign(index, createEmptyIndex(), NOTHING_READ)
+    if (index.words.isSparse || index.documents.size === 0) this.reset(index)
     const added = versions.filter(({ version }) => !index.documents.has(version))
     for (let from = 0; from < added.length; from += DOCUMENTS_PER_READ) {
       const ids = added.slice(from, from + DOCUMENTS_PER_READ).map(({ id }) => id)
       const rows = await readDocuments(this.#db, userId, ids)
       for (const group of groupDocuments(rows)) await this.#addDocuments(userId, index, group)
     }
-    // The state was read first: a change since then has a higher revision and causes another
-    // refresh.
+    // The state was read first: a change since then has a higher revision and is read next time.
     Object.assign(index, state)
-    this.#makeRoom(userId, index)
+    index.bytes = estimateBytes(index)
   }
 
   /** Removes what was deleted since the last refresh: documents, and single chunks. */
@@ -196,21 +143,8 @@ export class UserIndexes {
         await yieldToEventLoop()
         sinceMs = performance.now()
       }
-      this.#makeRoom(userId, index)
-    }
-  }
-
-  #makeRoom(userId: string, index: CachedIndex): void {
-    index.bytes = estimateBytes(index)
-    const countBytes = ({ bytes }: CachedIndex) => Math.min(bytes, this.#bytesMax / 2)
-    let total = this.#cache.values().reduce((sum, other) => sum + countBytes(other), 0)
-    for (const [id, other] of this.#cache) {
-      if (total <= this.#bytesMax) return
-      // Dropping an index that is being read frees nothing, and the next search would read it
-      // again.
-      if (id === userId || other.isChanging) continue
-      this.#cache.delete(id)
-      total -= countBytes(other)
+      index.bytes = estimateBytes(index)
+      this.makeRoom(userId)
     }
   }
 }
@@ -247,11 +181,6 @@ const NOTHING_READ = { revision: 0, bytes: 0, documentBytes: 0 }
 
 function estimateBytes({ words, places, alive, documentBytes }: CachedIndex): number {
   return words.bytes + places.length * PLACE_BYTES + alive.byteLength + documentBytes
-}
-
-function createCachedIndex(): CachedIndex {
-  const ready = Promise.resolve()
-  return { ...createEmptyIndex(), ...NOTHING_READ, isChanging: false, ready }
 }
 
 function createEmptyIndex(): UserIndex {
