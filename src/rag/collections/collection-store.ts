@@ -27,17 +27,16 @@ export async function listCollectionRows(db: Db, userId: string) {
   return rows.map(({ documents, ...row }) => ({ ...row, documents: Number(documents) }))
 }
 
+function selectCollections(db: Db, userId: string) {
+  return db.selectFrom('rag_collections').where('user_id', '=', userId)
+}
+
 export function findCollection(
   db: Db,
   userId: string,
   id: string,
 ): Promise<CollectionRow | undefined> {
-  return db
-    .selectFrom('rag_collections')
-    .select(COLUMNS)
-    .where('user_id', '=', userId)
-    .where('id', '=', id)
-    .executeTakeFirst()
+  return selectCollections(db, userId).select(COLUMNS).where('id', '=', id).executeTakeFirst()
 }
 
 /** Returns those of the ids that are the user's collections, in their order. */
@@ -47,10 +46,8 @@ export async function findCollectionIds(
   ids: readonly string[],
 ): Promise<string[]> {
   if (ids.length === 0) return []
-  const rows = await db
-    .selectFrom('rag_collections')
+  const rows = await selectCollections(db, userId)
     .select('id')
-    .where('user_id', '=', userId)
     .where('id', 'in', [...ids])
     .execute()
   const known = new Set(rows.map(({ id }) => id))
@@ -63,10 +60,8 @@ export async function listInstructions(
   userId: string,
   ids: readonly string[],
 ): Promise<string[]> {
-  const rows = await db
-    .selectFrom('rag_collections')
+  const rows = await selectCollections(db, userId)
     .select('instructions')
-    .where('user_id', '=', userId)
     .where('id', 'in', [...ids])
     .orderBy('name')
     .orderBy('id')
@@ -75,10 +70,8 @@ export async function listInstructions(
 }
 
 export async function countCollections(tx: Db, userId: string): Promise<number> {
-  const { count } = await tx
-    .selectFrom('rag_collections')
+  const { count } = await selectCollections(tx, userId)
     .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('user_id', '=', userId)
     .executeTakeFirstOrThrow()
   return Number(count)
 }
@@ -120,11 +113,13 @@ export async function deleteCollectionRow(tx: Db, userId: string, id: string): P
   return numDeletedRows > 0n
 }
 
+function selectMembers(db: Db, userId: string) {
+  return db.selectFrom('rag_collection_documents').where('user_id', '=', userId)
+}
+
 export async function countDocuments(db: Db, userId: string, id: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('rag_collection_documents')
+  const { count } = await selectMembers(db, userId)
     .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('user_id', '=', userId)
     .where('collection_id', '=', id)
     .executeTakeFirstOrThrow()
   return Number(count)
@@ -136,10 +131,8 @@ export async function listMemberIds(
   userId: string,
   collections: readonly string[],
 ): Promise<Set<string>> {
-  const rows = await db
-    .selectFrom('rag_collection_documents')
+  const rows = await selectMembers(db, userId)
     .select('document_id')
-    .where('user_id', '=', userId)
     .where('collection_id', 'in', [...collections])
     .execute()
   return new Set(rows.map(({ document_id }) => document_id))
@@ -193,10 +186,8 @@ export async function readMemberships(
 ): Promise<Map<string, string[]>> {
   const memberships = new Map<string, string[]>()
   for (let from = 0; from < documents.length; from += DOCUMENTS_A_STATEMENT) {
-    const rows = await db
-      .selectFrom('rag_collection_documents')
+    const rows = await selectMembers(db, userId)
       .select(['document_id', 'collection_id'])
-      .where('user_id', '=', userId)
       .where('document_id', 'in', documents.slice(from, from + DOCUMENTS_A_STATEMENT))
       .orderBy('added_at')
       .orderBy('collection_id')

@@ -57,12 +57,13 @@ export async function insertChunks(
   }
 }
 
+function selectChunks(db: Db, userId: string, version: string) {
+  return db.selectFrom('rag_chunks').where('user_id', '=', userId).where('version', '=', version)
+}
+
 export function readChunk(db: Db, userId: string, version: string, index: number) {
-  return db
-    .selectFrom('rag_chunks')
+  return selectChunks(db, userId, version)
     .select(['chunk_index', 'content'])
-    .where('user_id', '=', userId)
-    .where('version', '=', version)
     .where('chunk_index', '=', index)
     .executeTakeFirst()
 }
@@ -104,11 +105,8 @@ export async function listSpans(
   from: number,
   limit: number,
 ) {
-  const rows = await db
-    .selectFrom('rag_chunks')
+  const rows = await selectChunks(db, userId, version)
     .select(['chunk_index', 'start_offset', 'content', 'page', 'page_end', 'heading'])
-    .where('user_id', '=', userId)
-    .where('version', '=', version)
     .where('chunk_index', '>=', from)
     .orderBy('chunk_index')
     .limit(limit)
@@ -155,11 +153,8 @@ export async function listChunkIndexes(
   from: number,
   to: number,
 ): Promise<number[]> {
-  const rows = await db
-    .selectFrom('rag_chunks')
+  const rows = await selectChunks(db, userId, version)
     .select('chunk_index')
-    .where('user_id', '=', userId)
-    .where('version', '=', version)
     .where('chunk_index', '>=', from)
     .where('chunk_index', '<', to)
     .execute()
@@ -284,13 +279,7 @@ export async function listNextIndexes(
   version: string,
   limit: number,
 ): Promise<number[]> {
-  const rows = await tx
-    .selectFrom('rag_chunks')
-    .select('chunk_index')
-    .where('user_id', '=', userId)
-    .where('version', '=', version)
-    .limit(limit)
-    .execute()
+  const rows = await selectChunks(tx, userId, version).select('chunk_index').limit(limit).execute()
   return rows.map(({ chunk_index }) => chunk_index)
 }
 

@@ -49,12 +49,11 @@ export async function readStore(db: Db, userId: string): Promise<StoreState> {
 }
 
 export function findDocument(db: Db, userId: string, id: string): Promise<DocumentRow | undefined> {
-  return db
-    .selectFrom('rag_documents')
-    .selectAll()
-    .where('user_id', '=', userId)
-    .where('id', '=', id)
-    .executeTakeFirst()
+  return selectDocuments(db, userId).selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+function selectDocuments(db: Db, userId: string) {
+  return db.selectFrom('rag_documents').where('user_id', '=', userId)
 }
 
 /** @returns the row that it replaces */
@@ -62,10 +61,8 @@ export async function putDocument(
   tx: Db,
   row: DocumentRow,
 ): Promise<Pick<DocumentRow, 'version' | 'original_id'> | undefined> {
-  const before = await tx
-    .selectFrom('rag_documents')
+  const before = await selectDocuments(tx, row.user_id)
     .select(['version', 'original_id'])
-    .where('user_id', '=', row.user_id)
     .where('id', '=', row.id)
     .executeTakeFirst()
   const { user_id, id, ...rest } = row
@@ -92,17 +89,13 @@ export async function updateDocument(
 }
 
 export async function deleteDocumentRow(tx: Db, userId: string, id: string): Promise<void> {
-  await tx
-    .deleteFrom('rag_external_ids')
-    .where('user_id', '=', userId)
-    .where('document_id', '=', id)
-    .execute()
-  await tx
-    .deleteFrom('rag_collection_documents')
-    .where('user_id', '=', userId)
-    .where('document_id', '=', id)
-    .execute()
+  for (const table of ['rag_external_ids', 'rag_collection_documents'] as const)
+    await tx.deleteFrom(table).where('user_id', '=', userId).where('document_id', '=', id).execute()
   await tx.deleteFrom('rag_documents').where('user_id', '=', userId).where('id', '=', id).execute()
+}
+
+function selectExternalIds(db: Db, userId: string) {
+  return db.selectFrom('rag_external_ids').where('user_id', '=', userId)
 }
 
 /** Assigns an external id to a document. @returns the document that had the id before */
@@ -111,10 +104,8 @@ export async function setExternalId(
   userId: string,
   { externalId, id, at }: { externalId: string; id: string; at: string },
 ): Promise<string | undefined> {
-  const before = await tx
-    .selectFrom('rag_external_ids')
+  const before = await selectExternalIds(tx, userId)
     .select('document_id')
-    .where('user_id', '=', userId)
     .where('external_id', '=', externalId)
     .executeTakeFirst()
   await tx
@@ -128,10 +119,8 @@ export async function setExternalId(
 }
 
 export async function hasExternalId(tx: Db, userId: string, id: string): Promise<boolean> {
-  const row = await tx
-    .selectFrom('rag_external_ids')
+  const row = await selectExternalIds(tx, userId)
     .select('external_id')
-    .where('user_id', '=', userId)
     .where('document_id', '=', id)
     .executeTakeFirst()
   return row !== undefined
@@ -183,10 +172,8 @@ export async function listIdsOfSource(
   source: string,
   limit?: number,
 ): Promise<string[]> {
-  const rows = await tx
-    .selectFrom('rag_documents')
+  const rows = await selectDocuments(tx, userId)
     .select('id')
-    .where('user_id', '=', userId)
     .where('source', '=', source)
     .$if(limit !== undefined, (query) => query.limit(limit as number))
     .execute()
@@ -201,10 +188,8 @@ export async function findExternalIds(
 ): Promise<Map<string, string>> {
   const named = new Map<string, string>()
   for (let from = 0; from < externalIds.length; from += DOCUMENTS_A_STATEMENT) {
-    const rows = await db
-      .selectFrom('rag_external_ids')
+    const rows = await selectExternalIds(db, userId)
       .select(['external_id', 'document_id'])
-      .where('user_id', '=', userId)
       .where('external_id', 'in', externalIds.slice(from, from + DOCUMENTS_A_STATEMENT))
       .execute()
     for (const { external_id, document_id } of rows) named.set(external_id, document_id)
@@ -222,20 +207,11 @@ export async function deleteExternalId(tx: Db, userId: string, externalId: strin
 }
 
 export function listVersions(db: Db, userId: string): Promise<DocumentVersion[]> {
-  return db
-    .selectFrom('rag_documents')
-    .select(['id', 'version', 'edition'])
-    .where('user_id', '=', userId)
-    .execute()
+  return selectDocuments(db, userId).select(['id', 'version', 'edition']).execute()
 }
 
 export function readDocuments(db: Db, userId: string, ids: string[]): Promise<DocumentRow[]> {
-  return db
-    .selectFrom('rag_documents')
-    .selectAll()
-    .where('user_id', '=', userId)
-    .where('id', 'in', ids)
-    .execute()
+  return selectDocuments(db, userId).selectAll().where('id', 'in', ids).execute()
 }
 
 /** When both names are given, both must match. */
@@ -256,7 +232,7 @@ export type DocumentPage = DocumentNames & {
 export async function listDocumentRows(db: Db, userId: string, page: DocumentPage) {
   const { limit, offset = 0, after = null, order = NEWEST_FIRST } = page
   const { externalId, source, nameContains, collection } = page
-  let mine = db.selectFrom('rag_documents').where('user_id', '=', userId)
+  let mine = selectDocuments(db, userId)
   if (source !== undefined) mine = mine.where('source', '=', source)
   if (externalId !== undefined) {
     mine = mine.where('id', 'in', ({ selectFrom }) =>
@@ -309,10 +285,8 @@ export async function listDocumentRows(db: Db, userId: string, page: DocumentPag
 
 /** Returns one document, as in the list, and its version. */
 export async function viewDocument(db: Db, userId: string, id: string) {
-  const row = await db
-    .selectFrom('rag_documents')
+  const row = await selectDocuments(db, userId)
     .select([...VIEWED, 'version'])
-    .where('user_id', '=', userId)
     .where('id', '=', id)
     .executeTakeFirst()
   return row && (await addNamesAndFiles(db, userId, [row]))[0]
@@ -366,19 +340,11 @@ async function readExternalIds(
   ids: string[],
 ): Promise<Map<string, string[]>> {
   if (ids.length === 0) return new Map()
-  let query = db
-    .selectFrom('rag_external_ids')
-    .select(['external_id', 'document_id'])
-    .where('user_id', '=', userId)
+  let query = selectExternalIds(db, userId).select(['external_id', 'document_id'])
   if (ids.length <= DOCUMENTS_A_STATEMENT) query = query.where('document_id', 'in', ids)
   const rows = await query.orderBy('named_at', 'desc').orderBy('external_id').execute()
-  const idsOf = new Map<string, string[]>()
-  for (const { external_id, document_id } of rows) {
-    const known = idsOf.get(document_id)
-    if (known) known.push(external_id)
-    else idsOf.set(document_id, [external_id])
-  }
-  return idsOf
+  const named = Map.groupBy(rows, ({ document_id }) => document_id)
+  return new Map([...named].map(([id, names]) => [id, names.map((name) => name.external_id)]))
 }
 
 async function readFiles(db: Db, userId: string, ids: string[]) {
@@ -392,12 +358,7 @@ async function readFiles(db: Db, userId: string, ids: string[]) {
 }
 
 export async function hasDocuments(db: Db, userId: string): Promise<boolean> {
-  const row = await db
-    .selectFrom('rag_documents')
-    .select('id')
-    .where('user_id', '=', userId)
-    .limit(1)
-    .executeTakeFirst()
+  const row = await selectDocuments(db, userId).select('id').limit(1).executeTakeFirst()
   return row !== undefined
 }
 
@@ -433,10 +394,8 @@ export async function hasEmbeddedDocument(
   userId: string,
   embedder: string,
 ): Promise<boolean> {
-  const row = await db
-    .selectFrom('rag_documents')
+  const row = await selectDocuments(db, userId)
     .select('id')
-    .where('user_id', '=', userId)
     .where('embedder', '=', embedder)
     .limit(1)
     .executeTakeFirst()
@@ -445,10 +404,8 @@ export async function hasEmbeddedDocument(
 
 /** Returns whether a document names these chunks' version. */
 export async function isLive(tx: Db, userId: string, version: string): Promise<boolean> {
-  const row = await tx
-    .selectFrom('rag_documents')
+  const row = await selectDocuments(tx, userId)
     .select('id')
-    .where('user_id', '=', userId)
     .where('version', '=', version)
     .executeTakeFirst()
   return row !== undefined

@@ -20,21 +20,18 @@ const SHOWN = [
 ] as const
 export type ShownJobRow = Pick<IngestJobRow, (typeof SHOWN)[number]>
 
+function selectJobs(db: Db, userId: string) {
+  return db.selectFrom('rag_jobs').where('user_id', '=', userId)
+}
+
 export function findJob(db: Db, userId: string, id: string): Promise<ShownJobRow | undefined> {
-  return db
-    .selectFrom('rag_jobs')
-    .select(SHOWN)
-    .where('user_id', '=', userId)
-    .where('id', '=', id)
-    .executeTakeFirst()
+  return selectJobs(db, userId).select(SHOWN).where('id', '=', id).executeTakeFirst()
 }
 
 /** Newest first. */
 export function listJobs(db: Db, userId: string, limit: number): Promise<ShownJobRow[]> {
-  return db
-    .selectFrom('rag_jobs')
+  return selectJobs(db, userId)
     .select(SHOWN)
-    .where('user_id', '=', userId)
     .orderBy('created_at', 'desc')
     .orderBy('id')
     .limit(limit)
@@ -64,10 +61,7 @@ export async function readActiveStorage(
   userId: string,
   beside: ReadonlySet<string>,
 ): Promise<Stored> {
-  const active = db
-    .selectFrom('rag_jobs')
-    .where('user_id', '=', userId)
-    .where('state', 'in', ACTIVE)
+  const active = selectJobs(db, userId).where('state', 'in', ACTIVE)
   const waiting = await active
     .select((e) => [
       sql<number>`count(distinct coalesce(external_id, id))`.as('documents'),
@@ -117,10 +111,8 @@ export async function readActiveStorage(
 /** Returns the job that has started, else the oldest one in the queue. */
 export async function findNextJob(db: Db, userId: string): Promise<IngestJobRow | undefined> {
   for (const state of ['running', 'queued'] as const) {
-    const row = await db
-      .selectFrom('rag_jobs')
+    const row = await selectJobs(db, userId)
       .selectAll()
-      .where('user_id', '=', userId)
       .where('state', '=', state)
       .orderBy('created_at')
       .orderBy('id')
