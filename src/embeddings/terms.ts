@@ -1,8 +1,7 @@
-/**
- * Weighted features of a text: stemmed words, parts of words (so that "Steuern" matches
- * "Steuererklärung"), and pairs of characters in scripts without spaces. No dictionary and no
- * model, so every language is treated equally.
- */
+// Weighted features of a text: stemmed words, parts of words (so that "Steuern" matches
+// "Steuererklärung"), and pairs of characters in scripts without spaces. No dictionary and no
+// model, so every language is treated equally.
+import { listWords } from '#platform/words.ts'
 import { quantityWords, questionWords, stopPhrases, stopWords } from './stop-words.ts'
 
 /** Feature (32-bit hash) → its number of occurrences, scaled by the weight of its kind. */
@@ -118,100 +117,27 @@ function addPairs(run: string, add: (feature: number, weight: number) => void): 
 /** Strips common marks of number, case and tense; errors are equal in question and text. */
 export function findStem(word: string): string {
   if (word.length < 4 || /\d/.test(word)) return word
-  for (const [ending, kept] of endings) {
+  for (const { ending, kept } of endings) {
     if (word.endsWith(ending) && word.length - ending.length >= kept)
       return word.slice(0, -ending.length)
   }
   return word
 }
 
-// Longest first. The number is the minimum of letters that must remain.
-const endings: [string, number][] = [
-  ['isation', 4],
-  ['ization', 4],
-  ['aciones', 4],
-  ['amente', 4],
-  ['imento', 4],
-  ['ements', 4],
-  ['ement', 4],
-  ['ments', 4],
-  ['acion', 4],
-  ['ation', 4],
-  ['mente', 4],
-  ['ungen', 4],
-  ['iones', 4],
-  ['ities', 4],
-  ['ment', 4],
-  ['ings', 4],
-  ['ions', 4],
-  ['heit', 4],
-  ['keit', 4],
-  ['isch', 4],
-  ['ados', 4],
-  ['adas', 4],
-  ['idos', 4],
-  ['idas', 4],
-  ['ando', 4],
-  ['iert', 4],
-  ['ing', 3],
-  ['ion', 4],
-  ['ies', 3],
-  ['ung', 4],
-  ['ern', 4],
-  ['ado', 4],
-  ['ada', 4],
-  ['ido', 4],
-  ['ida', 4],
-  ['ity', 4],
-  ['ami', 4],
-  ['ого', 3],
-  ['ему', 3],
-  ['ами', 3],
-  ['ями', 3],
-  ['ает', 3],
-  ['ed', 3],
-  ['es', 3],
-  ['en', 3],
-  ['er', 3],
-  ['em', 3],
-  ['ly', 3],
-  ['os', 3],
-  ['as', 3],
-  ['ar', 4],
-  ['ir', 4],
-  ['al', 4],
-  ['ой', 3],
-  ['ый', 3],
-  ['ая', 3],
-  ['ое', 3],
-  ['ые', 3],
-  ['ых', 3],
-  ['ом', 3],
-  ['ов', 3],
-  ['ей', 3],
-  ['ам', 3],
-  ['ях', 3],
-  ['ах', 3],
-  ['ет', 3],
-  ['ть', 3],
-  ['s', 3],
-  ['e', 3],
-  ['o', 3],
-  ['a', 3],
-  ['n', 4],
-  ['y', 3],
-  ['i', 3],
-  ['а', 3],
-  ['я', 3],
-  ['ы', 3],
-  ['и', 3],
-  ['у', 3],
-  ['ю', 3],
-  ['е', 3],
-  ['о', 3],
-  ['й', 3],
-  ['ь', 3],
-]
+/** By the minimum of letters that must remain; the longest first. */
+const endings = Object.entries({
+  4: listWords(`
+    isation ization aciones amente imento ements ement ments acion ation mente ungen iones ities
+    ment ings ions heit keit isch ados adas idos idas ando iert ion ung ern ado ada ido ida ity
+    ami ar ir al n
+  `),
+  3: listWords(`
+    ing ies ого ему ами ями ает ed es en er em ly os as ой ый ая ое ые ых ом ов ей ам ях ах ет ть
+    s e o a y i а я ы и у ю е о й ь
+  `),
+})
+  .flatMap(([kept, all]) => all.map((ending) => ({ ending, kept: Number(kept) })))
+  .sort((a, b) => b.ending.length - a.ending.length)
 
 /** FNV-1a over UTF-16 units, then mixed, so that its low bits are as random as its high ones. */
 function fnv(text: string): number {
