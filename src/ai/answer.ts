@@ -1,4 +1,4 @@
-// Answers a chat request, whole or as a stream, from the reply cache or from a model, in the format of the caller's API.
+// Answers a chat request from the reply cache or from a model, in the format of the caller's API.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { DONE, streamProblem } from '#platform/http/sse.ts'
 import { openCacheSlot } from './cached-reply.ts'

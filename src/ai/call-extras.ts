@@ -1,4 +1,4 @@
-// Finds the features of a request that a vendor bills beside its tokens: searches, service tiers, compaction.
+// Finds what a vendor bills beside the tokens: searches, service tiers, compaction.
 import { getVendor, type Route } from '#models/catalogue.ts'
 import { type Extras, NO_EXTRAS } from './cost.ts'
 import type { ModelRequest } from './model-request.ts'

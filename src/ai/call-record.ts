@@ -1,7 +1,5 @@
-// The record of one call to a model: opened before the first request to a vendor, settled once,
-// however the call ends.
-// Only this file reports calls to the ledger, the budgets, the metrics and the traces, so they
-// agree.
+// The record of one call to a model: opened before the first request, settled once, however it
+// ends. Only this file reports calls to the ledger, the budgets, the metrics and the traces.
 import { type Catalogue, findModel, getVendor, type Model, type Route } from '#models/catalogue.ts'
 import type { Clock, Instant } from '#platform/clock.ts'
 import type { Caller } from '#platform/http/access-control.ts'
@@ -156,8 +154,7 @@ export class CallRecord {
     const { attemptLog } = this
     const counted = this.#addUnreportedSearches(outcome, spent.usage)
     const { vendor, model, costUsd, isListed } = this.#computeCost(spent.model, counted)
-    // Tokens are those of the vendor that answered; prompts of earlier vendors appear only in the
-    // cost.
+    // Tokens are those of the vendor that answered; prompts of earlier ones only add to the cost.
     const usage =
       outcome === 'ok'
         ? counted

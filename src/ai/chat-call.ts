@@ -1,7 +1,5 @@
-// A call to a chat model, in the order of its steps: authorize, resolve the route, estimate,
-// reserve, attempt, stream, settle.
-// `complete` and `stream` run all steps, and also settle a call whose client leaves or whose vendor
-// breaks off.
+// A call to a chat model, step by step: authorize, resolve the route, estimate, reserve, attempt,
+// stream, settle. A call whose client leaves or whose vendor breaks off is settled as well.
 import type { Route } from '#models/catalogue.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import { Problem } from '#platform/problem.ts'
@@ -65,10 +63,7 @@ export type CompletionStream = {
   headers: AnswerHeaders
   /** True when the chunks' events are the vendor's, in the format of the caller's API. */
   isNative: boolean
-  /**
-   * Passes each batch of chunks to `take`, one per network read, and awaits it before the next.
-   * Resolves when the answer is complete; rejects with a Problem when it was cut.
-   */
+  /** Passes each batch (one per network read) to `take` and awaits it. @throws Problem when cut */
   each(take: (batch: AnswerChunk[]) => Promise<void> | void): Promise<void>
   /** Final when `each` has ended. */
   usage(): Usage
@@ -326,8 +321,7 @@ function streamAnswer(call: ChatCall, route: Route, chunks: ChunkStream): Comple
   let finish: FinishReason = 'stop'
   let costUsd = 0
   const explain = createExplainer(call)
-  // Few vendors report usage before the end of a stream; until then, count the characters of its
-  // text.
+  // Few vendors report usage before the end of a stream; until then, its characters are counted.
   const readSpent = (): Spent => {
     const usage = chooseLarger(chunks.usage, guessUsage(call, chunks.characters))
     return { model: chunks.model, usage, isEstimated: usage !== chunks.usage }

@@ -1,6 +1,5 @@
-// Concurrency limiter with a fair queue: it bounds the running calls and serves waiting users round
-// robin.
-// A user who sends a thousand calls delays only their own; the price is one queue per user.
+// Bounds the running calls and serves waiting users round robin: a user who sends a thousand calls
+// delays only their own. The price is one queue per user.
 import { aiProblem } from './problems.ts'
 
 export type ConcurrencyLimiter = {

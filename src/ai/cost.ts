@@ -316,8 +316,7 @@ function costUsd(price: Price, usage: Usage, multiple: number, unlisted: Unliste
     if (tokens === undefined) continue
     const usd = (part: 'input' | 'output' | 'cached') =>
       findMediaPrice(price, rate, medium, part) ?? unlisted(medium, part)
-    // Some vendors do not report the cached part of sound. Sound beyond the fresh tokens must be
-    // cached.
+    // Some vendors do not report cached sound. Sound beyond the fresh tokens must be cached.
     const cachedTokens = Math.min(
       Math.max(tokens.cached, tokens.input - fresh),
       tokens.input,

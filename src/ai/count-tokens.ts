@@ -1,6 +1,5 @@
-// Counts the tokens of a prompt: the vendor counts them where it can, otherwise an estimate that
-// errs high.
-// Costs nothing and writes no record.
+// Counts the tokens of a prompt, free and without a record: the vendor counts them where it can,
+// otherwise an estimate that errs high.
 import { getVendor, type Route } from '#models/catalogue.ts'
 import { createAttemptLog } from './attempt-log.ts'
 import { attempt } from './attempts.ts'

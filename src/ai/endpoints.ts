@@ -1,7 +1,6 @@
-// The endpoints of a vendor (one address and key each), in the order in which a call tries them.
-// The choice is stateless, by weight and conversation:
-// a conversation stays at one healthy endpoint, since vendors cache prompts per key. The trap: a
-// key is secret, so logs contain only the endpoint's name.
+// The endpoints of a vendor (an address and a key each), in the order in which a call tries them:
+// by weight and conversation, without state. A conversation stays at one healthy endpoint, since
+// vendors cache prompts per key. The trap: a key is secret, so logs have only the endpoint's name.
 import type { Breaker, ModelBreakers } from './breaker.ts'
 
 /** The part of an endpoint that `attempt` needs. */

@@ -1,6 +1,5 @@
-// Recent speed of models: moving averages in this process, separate for the first token of streams
-// and for whole answers.
-// Measures only models of aliases that choose by latency.
+// Moving averages of the models' speed in this process: of the first token of streams, and of whole
+// answers. Measures only models of aliases that choose by latency.
 import type { Catalogue, Route } from '#models/catalogue.ts'
 import { VendorError } from './vendors/vendor-error.ts'
 

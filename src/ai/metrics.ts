@@ -117,8 +117,8 @@ export function createGatewayMetrics(
       const vendor = step.slice(0, hash === -1 ? colon : hash)
       const result = step.slice(colon + 1)
       if (before !== '' && before !== vendor) failovers(before, vendor).value++
-      // A step after a success is the next request of the same call (embedding a long text). A step
-      // after a skipped route is the first to another endpoint.
+      // After a success follows the next request of the same call (embedding a long text), and
+      // after a skipped route the first to another endpoint.
       else if (
         before === vendor &&
         result !== SKIPPED &&

@@ -1,6 +1,5 @@
-// Lists the models that a caller may use, for /api/ai/models and /v1/models: aliases, then the
-// vendors' default models, then the catalogue.
-// The caller's plan and key restrict the list.
+// Lists the models that a caller's plan and key allow, for /api/ai/models and /v1/models: aliases,
+// the vendors' default models, then the catalogue.
 
 import type { VendorConfig } from '#config/config.ts'
 import { PRICES_AS_OF_SECONDS } from '#models/built-in.ts'

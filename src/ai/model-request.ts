@@ -1,5 +1,4 @@
-// The request of a chat call, in the gateway's format or in a vendor's: measured, limited and
-// labelled alike.
+// The request of a chat call, in the gateway's or a vendor's format, with its measures and limits.
 import { hash } from 'node:crypto'
 import type { Reservation } from '#usage/ledger.ts'
 import { estimateJsonTokens, estimatePromptTokens } from './estimate.ts'
@@ -60,10 +59,7 @@ export function fitToReservation(
   return { native: { ...fitted.native, searchesMax } }
 }
 
-/**
- * Names the account and the end user to the vendor, for its abuse reports. OpenAI accepts 64
- * characters: the account's random id, and a digest of the end user's name.
- */
+/** Names the account and the end user, for the vendor's abuse reports: at most 64 characters. */
 export function addSafetyIdentifier(
   { request, native }: ModelRequest,
   userId: string,

@@ -1,6 +1,5 @@
-// A client's request in a vendor's format, for /v1/responses and /v1/messages: the headers that the
-// vendor receives, and a translation for other vendors.
-// Headers pass by allowlist, so that credentials, cookies and account headers stay here.
+// A client's request in a vendor's format, for /v1/responses and /v1/messages, with a translation
+// for other vendors. Headers pass by allowlist: credentials, cookies and account headers stay here.
 
 import type { IncomingHttpHeaders } from 'node:http'
 import { wordSet } from '#platform/words.ts'

@@ -1,5 +1,5 @@
-// The rules of retries and failover, as a pure state machine: after each outcome it returns the next step of a call.
-// The driver in attempts.ts sends the requests, waits, and updates the circuit breakers.
+// The rules of retries and failover, as a pure state machine: each outcome leads to the next step of
+// a call. The driver in attempts.ts sends the requests, waits, and updates the circuit breakers.
 import { CONTEXT_EXCEEDED, type VendorError } from './vendors/vendor-error.ts'
 
 /** The position of a call and its number of requests. Each step returns a new state. */
@@ -97,7 +97,8 @@ export function nextStep(
 function stepAfterArrival(before: AttemptState, place: Arrival, context: StepContext): NextStep {
   const hasFailedBefore = place.isFirstEndpoint ? before.failure !== null : before.hasFailedBefore
   const state = { ...before, place, hasFailedBefore, attempts: 0 }
-  // One attempt is made even with all circuits open: the vendor's own error is more useful than ours.
+  // One attempt is made even with all circuits open: the vendor's own error is more useful than
+  // ours.
   const isLastResort = place.isLastRoute && place.isLastEndpoint && state.endpointsAsked === 0
   if (place.isCircuitOpen && !isLastResort) return moveToNextEndpoint(state, 'skipped')
   // With a healthy endpoint next, retrying this one would only cost time.
@@ -121,8 +122,7 @@ function stepAfterRefusal(before: AttemptState, error: VendorError): NextStep {
   const state = error.isUnsent ? { ...before, requests: before.requests - 1 } : before
   const verdict = error.isUnsent ? 'unknown' : 'healthy'
   if (!state.hasFailedBefore) return { step: { kind: 'give-up', verdict, failure: error }, state }
-  // A fallback that cannot serve the request does not replace the earlier failure, unless the
-  // prompt is too long: callers can shorten it.
+  // A refusal by a fallback does not replace the failure, unless callers can shorten the prompt.
   const failure = error.code === CONTEXT_EXCEEDED ? error : state.failure
   return moveToNextRoute({ ...state, failure }, verdict)
 }

@@ -1,5 +1,4 @@
-// How long a call waits for an answer to begin, in total and per attempt, and how many requests it
-// makes.
+// How long a call waits for an answer to begin, in total and per attempt, and how often it asks.
 import { findModel, getVendor, type Route } from '#models/catalogue.ts'
 import type { RoutingConfig } from './routing.ts'
 import type { AnswerLimits } from './vendors/exchange.ts'

@@ -1,5 +1,4 @@
-// Counts a PDF's pages without parsing it: page objects are plain or, since PDF 1.5, in compressed
-// streams.
+// Counts a PDF's pages without parsing it: page objects are plain, or in compressed streams.
 import { constants, inflateSync } from 'node:zlib'
 
 const PAGE = /\/Type\s*\/Page(?![A-Za-z])/g

@@ -1,7 +1,6 @@
-// Routing: finds the first vendor and model for the names in a request (vendors, slots, models,
-// aliases), applies the caller's plan and key, and adds the fallbacks.
-// The trap: a fallback without a key, or outside plan or key, is skipped silently; the requested
-// model is not.
+// Finds the first vendor and model for the names in a request (vendors, slots, models, aliases),
+// applies the caller's plan and key, and adds the fallbacks. The trap: a fallback without a key, or
+// outside plan or key, is skipped silently; the requested model is not.
 
 import type { Config, VendorConfig } from '#config/config.ts'
 import {
@@ -91,10 +90,7 @@ function findSlot({ slots }: AiConfig, provider: string): Route | undefined {
   return index === -1 ? undefined : slots[index]
 }
 
-/**
- * Returns the usual route if the caller may use it; otherwise the first allowed one, in the order
- * of the key's list, then the plan's. Returns the replacement of a route that is switched off.
- */
+/** Returns the usual route if allowed, else the first allowed one of the key's list or the plan. */
 function findUsableRoute(
   ai: AiConfig,
   access: ModelAccess,
@@ -165,8 +161,7 @@ function listChatRoutes({ name, defaultModel, models }: VendorEntry): Route[] {
  */
 export function findRouteByName(ai: AiConfig, access: ModelAccess, name: string): Route {
   const prefixed = name.indexOf('/') > 0 ? (parseSlotRoute(ai, name) ?? parseRoute(ai, name)) : null
-  // Routers list `deepseek/deepseek-v4` as well; with a key for DeepSeek itself, the name means
-  // that vendor.
+  // Routers list `deepseek/deepseek-v4` as well; with a key for DeepSeek, the name means DeepSeek.
   const maker = prefixed === null ? null : getVendor(ai.vendors, prefixed.vendor)
   const isItsOwn =
     maker !== null && maker.apiKey !== null && findModel(maker, prefixed?.model ?? '') !== null

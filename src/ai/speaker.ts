@@ -42,8 +42,7 @@ export function createSpeaker(
           native?.untranslated ?? [],
           isStream,
         )
-  // Checked after the translation: the vendor's refusal of an input explains more than a missing
-  // price.
+  // After the translation: a vendor's refusal of an input explains more than a missing price.
   requirePricedMedia(config, route, media)
   return speaker
 }

@@ -1,7 +1,6 @@
-// Orders the models of an alias for a call: as listed, by weight, by price, or by latency. The
-// others serve as fallbacks in order.
-// By weight, a conversation keeps its model and its prompt cache. By latency, models of similar
-// speed stay in listed order, so that the choice is stable.
+// Orders the models of an alias for a call: as listed, by weight, by price, or by latency. By
+// weight, a conversation keeps its model and its prompt cache. By latency, models of similar speed
+// stay in listed order, so that the choice is stable.
 import { type Alias, type Catalogue, findKnownModel, type Route } from '#models/catalogue.ts'
 import { computeCost } from './cost.ts'
 import { type Affinity, computeScore } from './endpoints.ts'

@@ -1,5 +1,4 @@
-// Previews the effect of switching off a model or a vendor: the new route of its calls, and their
-// price.
+// Previews the effect of switching off a model or a vendor: its calls' new route and their price.
 import type { Route } from '#models/catalogue.ts'
 import type { LiveSwitches } from '#switches/live.ts'
 import { computeCost } from './cost.ts'

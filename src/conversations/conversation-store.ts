@@ -1,7 +1,5 @@
-/**
- * SQL of conversations and of a user's settings. Every statement starts with the user. Writers lock
- * the conversation before they increase the user's revision.
- */
+// SQL of conversations and of a user's settings. Every statement starts with the user. Writers lock
+// the conversation before they increase the user's revision.
 import './tables.ts'
 import type { Selectable } from 'kysely'
 import { type Db, forUpdate } from '#platform/db/db.ts'

@@ -1,6 +1,4 @@
-/**
- * Deletion: a conversation's row goes first, so that nobody reads it; messages follow in slices.
- */
+// Deletion: a conversation's row goes first, so that nobody reads it; messages follow in slices.
 import { sql } from 'kysely'
 import { type Db, transaction } from '#platform/db/db.ts'
 import { deleteSlice, inSlices, SLICE_ROWS } from '#platform/db/slices.ts'

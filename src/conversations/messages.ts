@@ -1,7 +1,5 @@
-/**
- * The life of an answer: it begins beside its question, is written while it runs, and ends once. An
- * answer that another process has ended stays as it is.
- */
+// The life of an answer: it begins beside its question, is written while it runs, and ends once. An
+// answer that another process has ended stays as it is.
 import { randomUUID } from 'node:crypto'
 import { transaction } from '#platform/db/db.ts'
 import { invalid } from '#platform/problems.ts'

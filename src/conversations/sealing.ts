@@ -1,7 +1,5 @@
-/**
- * Seals titles, settings and messages with AES-256-GCM, under a key of each user (HKDF). A sealed
- * value opens only in the place that it was sealed for, so rows cannot be exchanged.
- */
+// Seals titles, settings and messages with AES-256-GCM, under a key of each user (HKDF). A sealed
+// value opens only in the place that it was sealed for, so rows cannot be exchanged.
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import type { Secrets } from '#platform/secrets.ts'
 

@@ -1,7 +1,5 @@
-/**
- * Courtesy words around a question in the most common languages, without accents, as terms.ts folds
- * them. Sentences and clauses with no other words are dropped from a message.
- */
+// Courtesy words around a question in the most common languages, without accents, as terms.ts folds
+// them. Sentences and clauses with no other words are dropped from a message.
 
 /** Greetings, thanks, and requests to answer. */
 const courtesyWords = `please kindly kind thanks thank thx cheers hello hi hey dear greetings regards sincerely appreciate appreciated

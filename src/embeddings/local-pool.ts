@@ -1,8 +1,6 @@
-/**
- * The shared local embedder. Threads embed long texts, so that other requests do not wait; for
- * short ones a thread costs more than the work. The trap: it holds threads, so create it once and
- * close it last.
- */
+// The shared local embedder. Threads embed long texts, so that other requests do not wait; for
+// short ones a thread costs more than the work. The trap: it holds threads, so create it once and
+// close it last.
 import { Piscina } from 'piscina'
 import type { Embedder } from './embedder.ts'
 import { localEmbedder } from './local.ts'

@@ -1,8 +1,6 @@
-/**
- * The embedder without vendor, download or network, for `/v1/embeddings` and the sandbox: stemmed
- * words and their parts, hashed with signs into 1,024 floats. It has no semantics, so document
- * search does not use it.
- */
+// The embedder without vendor, download or network, for `/v1/embeddings` and the sandbox: stemmed
+// words and their parts, hashed with signs into 1,024 floats. It has no semantics, so document
+// search does not use it.
 import type { Embedder } from './embedder.ts'
 import { readTerms, type Terms } from './terms.ts'
 

@@ -1,8 +1,6 @@
-/**
- * Finds sentence ends in many languages, reading each character once: Intl.Segmenter is slow and
- * ends sentences after "Dr.". Precision before recall: a wrong end cuts a sentence, a missed one
- * only costs a place to break.
- */
+// Finds sentence ends in many languages, reading each character once: Intl.Segmenter is slow and
+// ends sentences after "Dr.". Precision before recall: a wrong end cuts a sentence, a missed one
+// only costs a place to break.
 
 const Other = 0
 export const Newline = 1

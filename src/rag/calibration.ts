@@ -1,8 +1,6 @@
-/**
- * Measures an embedder's cosines: between each question and its answer, and between the question
- * and all other texts. The results are a model's `similarity` in MODELS. Pairs about one subject
- * would raise both.
- */
+// Measures an embedder's cosines: between each question and its answer, and between the question
+// and all other texts. The results are a model's `similarity` in MODELS. Pairs about one subject
+// would raise both.
 import type { Embedder } from '#embeddings/embedder.ts'
 
 export type Pair = {

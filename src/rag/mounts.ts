@@ -1,7 +1,5 @@
-/**
- * The routes of documents are mounted twice: as the API of `rag`, and as the library of the app,
- * which plans can grant without the API. The library takes no API keys.
- */
+// The routes of documents are mounted twice: as the API of `rag`, and as the library of the app,
+// which plans can grant without the API. The library takes no API keys.
 import type { RoutePolicy } from '#platform/http/access-control.ts'
 
 export type Mount = {

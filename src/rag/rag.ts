@@ -1,8 +1,6 @@
-/**
- * Retrieval-augmented generation: each user's own documents, searched by words and by vectors, and
- * used for answers. Every query names its user, and nothing about documents, not even word counts,
- * is shared.
- */
+// Retrieval-augmented generation: each user's own documents, searched by words and by vectors, and
+// used for answers. Every query names its user, and nothing about documents, not even word counts,
+// is shared.
 import { gatewayProblems } from '#ai/problems.ts'
 import { HOUR_MS, SECOND_MS } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -130,8 +128,7 @@ export async function createRag(
       answerRoutes(app, deps)
       mcpRoutes(app, deps)
     },
-    // The folder to which uploads are written and from which jobs read them; both may run in the process
-    // that has it.
+    // The folder of uploads and of jobs that read them; both may run in the process that has it.
     open: async () => sweepUploads(),
     /** Rebuilds vectors of another embedder or store; removes files without a document. */
     async start() {

@@ -35,8 +35,7 @@ export function createLiveSwitches({ db, bus, log }: Pick<Platform, 'db' | 'bus'
         ? NOTHING
         : { user: of('user'), key: of('key'), model: of('model'), vendor: of('vendor') }
     const names = [...off.model.keys()]
-    // Returns the same list while nothing changes, so that callers can cache what they compile from
-    // it.
+    // Returns the same list while nothing changes, so that callers can cache what they compile.
     if (names.length !== models.length || names.some((name, index) => name !== models[index]))
       models = names
   }

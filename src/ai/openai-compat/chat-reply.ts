@@ -1,5 +1,4 @@
-// Replies in OpenAI's format. OpenAI's own answers pass through unchanged; other vendors' are
-// translated.
+// Replies in OpenAI's format. OpenAI's answers pass through unchanged; others are translated.
 import type { Completion, CompletionStream } from '../chat-call.ts'
 import { addCost } from '../priced.ts'
 import type { AnswerEncoder, StreamEncoder } from '../stream-encoder.ts'

@@ -1,6 +1,5 @@
-// Builds the items of a response from a vendor's chunks, and emits their events.
-// The first chunk of an item begins it, and the next chunk of another item ends it. Tool calls may
-// overlap, so they all end with the answer.
+// Builds the items of a response from a vendor's chunks, and emits their events. The next item ends
+// the open one, except that tool calls may overlap and so end with the answer.
 import { addDetail, type WrappedReasoning, wrapReasoning } from '../reasoning-envelope.ts'
 import type { AnswerChunk, FinishReason, ToolDelta } from '../vendors/chunk.ts'
 import type { ReasoningDetail } from '../vendors/reasoning.ts'

@@ -9,10 +9,7 @@ export type ChunkStream = {
   readonly model: string | null
   /** Characters received from the vendor, whether read or not. */
   readonly characters: number
-  /**
-   * Called once at the end of the stream: with null if it is complete, otherwise with the failure.
-   * The end of `each` awaits the listener.
-   */
+  /** Called once at the end, with the failure if the stream was cut. `each` awaits the listener. */
   onClose(listener: (failure: unknown) => Promise<void>): void
   /**
    * Passes every batch to `take` on arrival; an iterator would cost three promises per batch.
@@ -84,8 +81,7 @@ export class ChunkSource implements ChunkStream {
 
   /** Hands the pending chunks to the reader. Returns true once a first chunk has arrived. */
   flush(): boolean {
-    // OpenAI's first event contains only a role: a vendor that fails after it has not begun to
-    // answer.
+    // OpenAI's first event has only a role: a vendor that fails after it has not begun to answer.
     this.#hasFirst ||= this.#waiting.some(
       (chunk) =>
         chunk.text !== '' ||
@@ -132,8 +128,7 @@ export class ChunkSource implements ChunkStream {
       }
       const give = () => {
         while (!isBusy && this.#waiting.length > 0) {
-          // Also while `take` runs, because resuming the socket may deliver the next chunks at
-          // once.
+          // Also while `take` runs: resuming the socket may deliver the next chunks at once.
           isBusy = true
           let full: Promise<void> | void
           try {

@@ -1,5 +1,4 @@
-// One event of a vendor's stream. All chunks have the same members, so that V8 uses one hidden
-// class.
+// One event of a vendor's stream. All have the same members, so that V8 uses one hidden class.
 import type { ToolCall } from './chat-request.ts'
 import type { ReasoningDetail } from './reasoning.ts'
 

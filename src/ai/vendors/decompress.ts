@@ -1,5 +1,4 @@
-// Decompresses vendors' answers, for proxies and servers that compress unasked. Flushes at once, so
-// that a compressed stream is as prompt as a plain one.
+// Decompresses vendors' answers, for servers that compress unasked, flushing at once for streams.
 import type { Transform } from 'node:stream'
 import {
   constants,
@@ -19,8 +18,7 @@ export function createDecoder(encoding: string, first: Buffer): Transform | unde
     case 'x-gzip':
       return createGunzip({ flush: Z_SYNC_FLUSH })
     case 'deflate':
-      // Some servers send zlib's two header bytes, as the standard says, and some do not (RFC 9110,
-      // 8.4.1.2).
+      // Some servers send zlib's two header bytes, as RFC 9110 (8.4.1.2) says, and some do not.
       return ((first[0] ?? 0) & 0x0f) === 8
         ? createInflate({ flush: Z_SYNC_FLUSH })
         : createInflateRaw({ flush: Z_SYNC_FLUSH })

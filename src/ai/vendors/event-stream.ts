@@ -1,5 +1,5 @@
-// Splits a vendor's bytes into server-sent events, wherever the network splits them.
-// Decodes only up to the last line end of a chunk, so that a character is never decoded in halves.
+// Splits a vendor's bytes into server-sent events, and decodes only whole lines, so that a
+// character is never decoded in halves.
 // https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
 
 const [LF, CR, SPACE] = [10, 13, 32]

@@ -131,8 +131,7 @@ export function dispatch(
     {
       onRequestStart(started) {
         controller = started
-        // undici does not reveal the connection of a request; without a new connection meanwhile,
-        // it was a reused one.
+        // undici does not name a request's connection; without a new one meanwhile, it was reused.
         isReused = connections() === before
         // The caller may have left while the connection was opened.
         if (isOver) started.abort(new Error('aborted'))

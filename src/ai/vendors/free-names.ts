@@ -1,6 +1,5 @@
-// Allocates unique names for a vendor: a repeated name gets a number at its end.
-// The trap: long names with the same beginning would each try all numbers, so they share one
-// counter.
+// Allocates unique names for a vendor: a repeated name gets a number at its end. The trap: long
+// names with the same beginning would each try all numbers, so they share one counter.
 
 /** Digits and an underscore: more names than any request contains. */
 const END_LENGTH_MAX = 8

@@ -1,6 +1,5 @@
-// Finds the members of a chat request that did not reach a vendor. A header of the reply names
-// them, so that nothing is dropped silently.
-// Members that only the gateway reads, and hints that change no answer, are not named.
+// Finds the members of a chat request that did not reach a vendor; a header of the reply names
+// them. Members that only the gateway reads, and hints that change no answer, are not named.
 import { wordSet } from '#platform/words.ts'
 import type { ChatRequest } from './chat-request.ts'
 

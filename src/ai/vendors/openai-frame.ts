@@ -1,7 +1,6 @@
-// A shortcut around JSON.parse: most events repeat the previous JSON with other text, so they need
-// not be parsed.
-// A frame matches only text that JSON.parse would read as the same object with another content.
-// Events with an escape, a control character or another shape are parsed.
+// A shortcut around JSON.parse: most events repeat the previous JSON with other text. A frame
+// matches only text that JSON.parse would read as the same object with another content; events with
+// an escape, a control character or another shape are parsed.
 
 import { isPlain } from './json.ts'
 

@@ -1,6 +1,5 @@
-// Decompresses the body of a vendor's answer on arrival, for proxies and servers that compress
-// unasked. Pauses with its reader: the socket is paused while the reader or the decompression is
-// full.
+// Decompresses the body of a vendor's answer on arrival, for servers that compress unasked. The
+// socket is paused while the reader or the decompression is full.
 import type { Transform } from 'node:stream'
 import { createDecoder } from './decompress.ts'
 

@@ -1,6 +1,6 @@
-// Cuts an answer at a stop sequence, for models that do not accept them. Nothing after the cut
-// reaches the client. The trap: reasoning is billed, and only the end of the stream reports its
-// tokens. So the stream is read to its end, or closed at the cut where no reasoning was requested.
+// Cuts an answer at a stop sequence, for models that do not accept them. The trap: reasoning is
+// billed, and only the end of the stream reports its tokens. So the stream is read to its end, or
+// closed at the cut where no reasoning was requested.
 import type { ChatRequest } from './chat-request.ts'
 import { type AnswerChunk, createFinishChunk, createTextChunk } from './chunk.ts'
 import type { Answer, EventReader } from './vendor.ts'

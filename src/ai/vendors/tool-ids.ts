@@ -1,6 +1,5 @@
-// Ids of tool calls that one vendor accepts. A conversation may come from another vendor, or be
-// written by hand.
-// A call and its result get the same new id, and two calls never share one.
+// Ids of tool calls that one vendor accepts, when a conversation comes from another vendor or was
+// written by hand. A call and its result get the same new id, and two calls never share one.
 import { createNameAllocator } from './free-names.ts'
 
 export type ToolIds = {

@@ -1,6 +1,5 @@
-// The interface of every model vendor: a chat request in, an answer or a stream of chunks out.
-// A dialect's file is pure: it shapes requests and reads answers, opens no socket, and does not
-// know its vendor.
+// The interface of every model vendor: a chat request in, an answer or a stream of chunks out. A
+// dialect's file is pure: it shapes requests and reads answers, and does not know its vendor.
 import {
   type Abilities,
   type Dialect,
@@ -78,10 +77,7 @@ export type Answer = {
  */
 export interface EventReader extends Readonly<ReaderState> {
   read(data: string, chunks: AnswerChunk[]): void
-  /**
-   * Forwards whole events from the offset `from` that need no parsing, as at most one chunk, and
-   * returns the offset where it stopped. If omitted, all events are read.
-   */
+  /** Forwards events from offset `from` that need no parsing, as one chunk. @returns their end */
   pass?(text: string, from: number, chunks: AnswerChunk[]): number
 }
 

@@ -1,7 +1,6 @@
 // The connections to the vendors: one pool with keep-alive, three timeouts, and a strict difference
-// between a cut and an end.
-// Nothing is retried or logged here: every failure is a VendorError. A caller's abort destroys the
-// vendor's socket at once.
+// between a cut and an end. Every failure is a VendorError, neither retried nor logged here. A
+// caller's abort destroys the vendor's socket at once.
 import type { Agent } from 'undici'
 import { parseExactly } from '#platform/exact-json.ts'
 import { lazyRequire } from '#platform/lazy-require.ts'
@@ -90,8 +89,7 @@ function openAgent(timeouts: WireTimeouts, onConnection: () => void): Agent {
         callback(...connected)
       })
     },
-    // undici cannot distinguish a reasoning model from a broken stream, so silence is measured
-    // here.
+    // undici cannot tell a reasoning model from a broken stream, so silence is measured here.
     headersTimeout: 0,
     bodyTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -186,8 +184,7 @@ function openStream(
       (text, from) => stream.pass(text, from),
     )
 
-    // Vendors send each event in a separate HTTP chunk, and one network read delivers many: they
-    // are read together and sent as one batch.
+    // One network read delivers many HTTP chunks, each with one event: they are sent as one batch.
     let unread: Buffer[] = []
     /** Returns the failure to parse, or null. Text before a failure is still delivered. */
     const readAll = (): unknown => {

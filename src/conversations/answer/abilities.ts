@@ -3,10 +3,7 @@ import type { Gateway } from '#ai/gateway.ts'
 import { expandRoute, getVendor, type Route } from '#models/catalogue.ts'
 import { conversationProblem } from '../problems.ts'
 
-/**
- * Returns true when every model of the route has the ability. `unknown`: the result for models that
- * the catalogue does not describe. The sandbox has all.
- */
+/** `unknown`: the result for models that the catalogue does not describe. The sandbox has all. */
 export function hasAbility(
   { config, targets }: Pick<Gateway, 'config' | 'targets'>,
   first: Route,

@@ -1,8 +1,6 @@
-/**
- * The log of an answer: its text so far, and the other events with their places in it. An event's
- * id is its position, in characters of text and reasoning plus events, so a client can continue
- * from any id, also on another node, which has only the row.
- */
+// The log of an answer: its text so far, and the other events with their places in it. An event's
+// id is its position, in characters of text and reasoning plus events, so a client can continue
+// from any id, also on another node, which has only the row.
 import { DONE } from '#platform/http/sse.ts'
 import type { Citation } from '#rag/answer/citations.ts'
 import type { MessageContent, Reasoning, Source, ToolUse } from '../content.ts'

@@ -1,8 +1,6 @@
-/**
- * The answers that this process writes. They continue when their clients leave, and write their
- * rows every second for other nodes and against crashes. Closing waits for every answer and every
- * request of this folder.
- */
+// The answers that this process writes. They continue when their clients leave, and write their
+// rows every second for other nodes and against crashes. Closing waits for every answer and every
+// request of this folder.
 import { setTimeout as wait } from 'node:timers/promises'
 import { findDialect } from '#platform/db/db.ts'
 import { streamProblem } from '#platform/http/sse.ts'

@@ -1,7 +1,5 @@
-/**
- * Names a conversation by its first question, with the cheapest model of the user, at the
- * operator's expense. Without a real model, the question's first words stay the title.
- */
+// Names a conversation by its first question, with the cheapest model of the user, at the
+// operator's expense. Without a real model, the question's first words stay the title.
 import { complete } from '#ai/chat-call.ts'
 import type { Gateway } from '#ai/gateway.ts'
 import { listModels } from '#ai/model-list.ts'

@@ -1,7 +1,5 @@
-/**
- * Finds conversations with every word of a query; the last word may be unfinished. Other forms of a
- * word count less. A conversation scores by the best message of each word, and by its title.
- */
+// Finds conversations with every word of a query; the last word may be unfinished. Other forms of a
+// word count less. A conversation scores by the best message of each word, and by its title.
 import { grown } from '#rag/search/words/arena.ts'
 import { idf } from '#rag/search/words/idf.ts'
 import { eachTerm, foldAccents, isStopWord, isWord, stemWord } from '#rag/search/words/terms.ts'

@@ -1,7 +1,5 @@
-/**
- * The frozen copy behind a link: the texts of one branch, and only the cited sentences of its
- * sources. Later changes of the conversation do not reach it.
- */
+// The frozen copy behind a link: the texts of one branch, and only the cited sentences of its
+// sources. Later changes of the conversation do not reach it.
 import { joinText } from '../content.ts'
 import type { StoreDeps } from '../conversation-store.ts'
 import { type OwnedMessage, streamMessages } from '../message-groups.ts'

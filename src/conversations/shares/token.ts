@@ -1,8 +1,6 @@
-/**
- * The token of a share: owner and share, encrypted and authenticated. It needs no row to be found,
- * and is the same at each call. The nonce is computed from the content (a synthetic IV, as in RFC
- * 8452), so no two contents share one.
- */
+// The token of a share: owner and share, encrypted and authenticated. It needs no row to be found,
+// and is the same at each call. The nonce is computed from the content (a synthetic IV, as in RFC
+// 8452), so no two contents share one.
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto'
 import type { Secrets } from '#platform/secrets.ts'
 

@@ -1,7 +1,5 @@
-/**
- * Imports conversations from a file one after the other, so that a large file neither blocks other
- * requests nor fills the memory. A conversation that was imported before is skipped.
- */
+// Imports conversations from a file one after the other, so that a large file neither blocks other
+// requests nor fills the memory. A conversation that was imported before is skipped.
 import { createHash, randomUUID } from 'node:crypto'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { sql } from 'kysely'
@@ -130,10 +128,7 @@ async function store(deps: StoreDeps, userId: string, read: Imported): Promise<S
   })
 }
 
-/**
- * Gives the messages new ids, parents first. Messages in circles are left out; a message
- * whose parent is missing becomes a first message. `ids`: from those of the file.
- */
+/** Gives messages new ids (`ids`), parents first. Circles are left out; orphans become first. */
 function renameMessages(read: readonly ImportedMessage[]): {
   messages: ImportedMessage[]
   ids: Map<string, string>

@@ -1,7 +1,5 @@
-/**
- * Parses a conversation one message at a time: a long one has more values than one JSON text may
- * have, and other requests must run in between.
- */
+// Parses a conversation one message at a time: a long one has more values than one JSON text may
+// have, and other requests must run in between.
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { BRACE, BRACKET, countJsonValues, JsonTooMany } from '#platform/json.ts'
 import { type ConversationFile, isMember } from './imported.ts'

@@ -1,7 +1,5 @@
-/**
- * Finds conversations and their members in the bytes of an import without parsing it, in linear
- * time and without recursion.
- */
+// Finds conversations and their members in the bytes of an import without parsing it, in linear
+// time and without recursion.
 import {
   BACKSLASH,
   BRACE,

@@ -1,7 +1,5 @@
-/**
- * Answers a question from the user's documents and checks the answer's citations. When no passage
- * is near enough, no model is called and the reply says so.
- */
+// Answers a question from the user's documents and checks the answer's citations. When no passage
+// is near enough, no model is called and the reply says so.
 import { type CompletionStream, complete, type GatewayCall, stream } from '#ai/chat-call.ts'
 import { chooseRoute, findRouteByName } from '#ai/routing.ts'
 import type { Usage } from '#ai/vendors/vendor.ts'

@@ -1,8 +1,6 @@
-/**
- * Checks an answer's citations while it is written: each statement with a mark like `[2]` against
- * passage 2. Unsupported marks are removed. Only the text from a mark to its sentence's end is held
- * back.
- */
+// Checks an answer's citations while it is written: each statement with a mark like `[2]` against
+// passage 2. Unsupported marks are removed. Only the text from a mark to its sentence's end is held
+// back.
 import { sentenceEnd } from '#embeddings/sentences.ts'
 import { type CitedPassage, findQuote, type Quote, readUnits, type Unit } from './quotes.ts'
 import { type Claim, checkSupport, type ReadText, readClaim, readText } from './support.ts'

@@ -1,8 +1,6 @@
-/**
- * Questions about the documents as a whole: "What do I have?", "Summarise the lease". Every word
- * concerns documents, possession or summaries, or is part of a document's name. They get passages
- * without a search: each document's beginning, or parts spread over it.
- */
+// Questions about the documents as a whole: "What do I have?", "Summarise the lease". Every word
+// concerns documents, possession or summaries, or is part of a document's name. They get passages
+// without a search: each document's beginning, or parts spread over it.
 import { stopPhrases } from '#embeddings/stop-words.ts'
 import type { RagDeps } from '../deps.ts'
 import type { DocumentRow } from '../documents/document-store.ts'
@@ -33,10 +31,7 @@ const NAMES_MAX = 100
 const OLDEST_NAMED = 5
 const NAMES_READ_MAX = 10_000
 
-/**
- * Returns null for questions that passages answer. `documents` are the ones that the question may
- * concern. When `isFollowUp`, "summarise this" refers to the conversation before.
- */
+/** Null when passages answer. `isFollowUp`: "summarise this" refers to the conversation before. */
 export function findOverview(
   question: string,
   documents: DocumentRow[],

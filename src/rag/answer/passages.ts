@@ -1,8 +1,6 @@
-/**
- * Builds the passages that a model reads: found chunks with their neighbours, adjacent ones as one
- * passage. They are the answer's sources: `[2]` cites the second. The trap: chunks that do not fit
- * are left out, not cut.
- */
+// Builds the passages that a model reads: found chunks with their neighbours, adjacent ones as one
+// passage. They are the answer's sources: `[2]` cites the second. The trap: chunks that do not fit
+// are left out, not cut.
 import { guessTextTokens } from '#ai/estimate.ts'
 import type { RagDeps } from '../deps.ts'
 import { type Chunk, readChunks } from '../documents/chunk-store.ts'

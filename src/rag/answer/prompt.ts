@@ -1,8 +1,6 @@
-/**
- * Builds a model's prompt: instruction, earlier turns, sources in a separate message, question. A
- * fence encloses the sources. Its name is a keyed hash of them, so no document can contain it, and
- * prompt caches stay valid.
- */
+// Builds a model's prompt: instruction, earlier turns, sources in a separate message, question. A
+// fence encloses the sources. Its name is a keyed hash of them, so no document can contain it, and
+// prompt caches stay valid.
 import { guessTextTokens } from '#ai/estimate.ts'
 import type { Secrets } from '#platform/secrets.ts'
 import { joinText, type Passage } from './passages.ts'

@@ -1,8 +1,6 @@
-/**
- * Rewrites a follow-up before the search: "Is it paid?" becomes "Is parental leave paid?", by the
- * configured model (`follow_up` of RAG_MODELS). Without one, or when it fails, the question is
- * searched together with the earlier questions.
- */
+// Rewrites a follow-up before the search: "Is it paid?" becomes "Is parental leave paid?", by the
+// configured model (`follow_up` of RAG_MODELS). Without one, or when it fails, the question is
+// searched together with the earlier questions.
 import { complete } from '#ai/chat-call.ts'
 import { Problem } from '#platform/problem.ts'
 import type { RagDeps } from '../deps.ts'
@@ -55,8 +53,7 @@ export async function rewriteFollowUp(
     return readRewrite(answer.text)
   } catch (error) {
     signal.throwIfAborted()
-    // The gateway logs a vendor that is down, and the question is still answered. An empty budget
-    // is an error.
+    // The gateway logs a vendor that is down, and the question is still answered.
     const isBudget = error instanceof Problem && error.status === 429
     const isTooSlow =
       error instanceof Error && (error.name === 'TimeoutError' || error.name === 'AbortError')

@@ -1,8 +1,6 @@
-/**
- * Decides by words whether a passage supports a statement that cites it: enough of its words, all
- * its numbers and its names. It detects foreign content, not negation: "not" has no weight. Across
- * languages only numbers are compared.
- */
+// Decides by words whether a passage supports a statement that cites it: enough of its words, all
+// its numbers and its names. It detects foreign content, not negation: "not" has no weight. Across
+// languages only numbers are compared.
 import { byLanguage } from '#embeddings/stop-words.ts'
 import { eachTerm, foldAccents, isStopWord, isWord, stemWord } from '../search/words/terms.ts'
 

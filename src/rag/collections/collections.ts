@@ -1,7 +1,5 @@
-/**
- * Collections of a user's documents. A document may be in several; deleting a collection deletes no
- * document. Its instructions are for answers that use it.
- */
+// Collections of a user's documents. A document may be in several; deleting a collection deletes no
+// document. Its instructions are for answers that use it.
 import { randomUUID } from 'node:crypto'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { RagDeps } from '../deps.ts'

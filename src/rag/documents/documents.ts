@@ -1,8 +1,6 @@
-/**
- * Lists and deletes documents. Chunks are stored under a version that stays invisible until the
- * document's row names it, so a replacement is one small transaction and a search never sees none
- * or both. The price: unclaimed chunks need a sweep.
- */
+// Lists and deletes documents. Chunks are stored under a version that stays invisible until the
+// document's row names it, so a replacement is one small transaction and a search never sees none
+// or both. The price: unclaimed chunks need a sweep.
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { RagDeps } from '../deps.ts'
 import { findOriginal, type Original } from '../originals/original-store.ts'

@@ -1,7 +1,5 @@
-/**
- * Frees a user's memory and indexes after the last document was deleted: without a further search,
- * nothing else would.
- */
+// Frees a user's memory and indexes after the last document was deleted: without a further search,
+// nothing else would.
 import { afterCommit, type Db } from '#platform/db/db.ts'
 import type { RagDeps } from '../deps.ts'
 import { findUsersWithDocuments, hasDocuments } from './document-store.ts'
@@ -50,8 +48,7 @@ export function forgetEmptied(
   bus.on(EMPTIED, (payload) => forget((payload as { userId: string }).userId))
   bus.onGap(async () => {
     const users = [...new Set(caches.flatMap((cache) => cache.users()))]
-    // When the database does not answer, all users are freed; their next search reads the documents
-    // again.
+    // When the database does not answer, all users are freed; their next search reads again.
     const filled = await findUsersWithDocuments(db, users).catch(() => new Set<string>())
     for (const userId of users) if (!filled.has(userId)) forget(userId)
   })

@@ -71,8 +71,7 @@ class BoundaryFinder {
       this.#endTable(line)
       this.#readText(kind, line, end)
     }
-    // Only the first line after white space is a boundary, so that a million empty lines are not a
-    // million boundaries.
+    // Only the first line after white space: a million empty lines are not a million boundaries.
     this.#wasBlank = kind === 'blank'
     this.#wasHeading = kind === 'heading' || (this.#wasHeading && this.#wasBlank)
   }

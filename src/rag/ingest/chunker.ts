@@ -1,8 +1,6 @@
-/**
- * Cuts a text into overlapping chunks, exact slices that start and end where a reader would pause.
- * `size` is a hard limit in UTF-16 units. Linear: a window reaches back at most `size`, and each
- * chunk adds at least a tenth of `size` in new text.
- */
+// Cuts a text into overlapping chunks, exact slices that start and end where a reader would pause.
+// `size` is a hard limit in UTF-16 units. Linear: a window reaches back at most `size`, and each
+// chunk adds at least a tenth of `size` in new text.
 import { isSpace } from '#embeddings/sentences.ts'
 import {
   type Boundaries,
@@ -72,8 +70,7 @@ function findEnd(
   size: number,
 ): number {
   const ceiling = start + size
-  // The place may be after white space that will be trimmed, so a sentence that fills the chunk
-  // exactly still fits.
+  // White space before the place will be trimmed, so a sentence that fills the chunk exactly fits.
   const reach = skipSpace(text, ceiling)
   const floor = Math.min(
     Math.max(start + Math.floor(size * FILL_MIN), covered + Math.ceil(size * NEW_TEXT_MIN)),

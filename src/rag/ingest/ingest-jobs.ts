@@ -1,8 +1,6 @@
-/**
- * Ingest in the background. The input is stored, and a job reads, embeds and writes it batch by
- * batch, each with its progress in one transaction, so it resumes after a kill. One job per user
- * moves to the end of the queue after each document, so users take turns.
- */
+// Ingest in the background. The input is stored, and a job reads, embeds and writes it batch by
+// batch, each with its progress in one transaction, so it resumes after a kill. One job per user
+// moves to the end of the queue after each document, so users take turns.
 import { createHash, randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { PlanLimits } from '#catalogue/catalogue.ts'

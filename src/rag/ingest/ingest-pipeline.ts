@@ -1,8 +1,6 @@
-/**
- * Turns a text into chunks, with vectors where there is an embedder. A worker thread reads and
- * holds a long text, behind a handle. The trap: until it is closed, each handle holds one of two
- * threads.
- */
+// Turns a text into chunks, with vectors where there is an embedder. A worker thread reads and
+// holds a long text, behind a handle. The trap: until it is closed, each handle holds one of two
+// threads.
 import { once } from 'node:events'
 import { MessageChannel } from 'node:worker_threads'
 import { Piscina } from 'piscina'

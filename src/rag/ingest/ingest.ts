@@ -170,8 +170,7 @@ export async function storeDocument(
       { signal, limits, checkpoint, meter },
     )
   } catch (error) {
-    // Unclaimed chunks must not wait for the sweep: a client that aborts many uploads would fill
-    // the disk.
+    // Not left to the sweep: a client that aborts many uploads would fill the disk.
     if (checkpoint === undefined && total > CHUNKS_PER_BATCH)
       await transaction(db, (tx) => jobs.enqueue(tx, 'rag.sweep', { userId, version })).catch(
         () => {},

@@ -1,7 +1,5 @@
-/**
- * Locates the pages, headings and tables of a text, so that each chunk has its place. Without a
- * parser's outline, headings are read from the text as Markdown.
- */
+// Locates the pages, headings and tables of a text, so that each chunk has its place. Without a
+// parser's outline, headings are read from the text as Markdown.
 import type { ChunkPlace } from '../documents/chunk-store.ts'
 import { BELOW } from '../headings.ts'
 import type { PageStart } from '../tables.ts'

@@ -1,8 +1,6 @@
-/**
- * The tools over a user's documents. `search` and `fetch` have the shapes that ChatGPT expects. A
- * tool's error is sent to the model, which can correct its call. A read-only key has no tool that
- * writes.
- */
+// The tools over a user's documents. `search` and `fetch` have the shapes that ChatGPT expects. A
+// tool's error is sent to the model, which can correct its call. A read-only key has no tool that
+// writes.
 import { type Static, type TObject, Type } from 'typebox'
 import { MODEL_NAME } from '#ai/routing.ts'
 import { type Caller, hasScope, requireScope } from '#platform/http/access-control.ts'
@@ -308,8 +306,7 @@ const TOOLS: Record<string, Tool<never, never>> = {
     destroys: true,
     async call(deps, { caller }, { id }) {
       const named = parseDocumentId(id)
-      // After a search, a model has a passage's id and may mean the document: it must name the
-      // document's id.
+      // After a search, a model has a passage's id, but must name the document's.
       if (named?.index != null) {
         throw new RpcError(
           INVALID_PARAMS,

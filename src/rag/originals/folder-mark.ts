@@ -1,7 +1,5 @@
-/**
- * Proves that a folder is where this database stores originals: both hold the same mark. A node
- * with another folder, or whose mount has vanished, is refused instead of losing files.
- */
+// Proves that a folder is where this database stores originals: both hold the same mark. A node
+// with another folder, or whose mount has vanished, is refused instead of losing files.
 import '../tables.ts'
 import { randomUUID } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'

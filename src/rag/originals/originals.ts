@@ -1,8 +1,6 @@
-/**
- * The files of documents, stored as uploaded: first the row, then the file, then the document that
- * names it. Deletion reverses this by a job. So after a kill at any point, every file has a row or
- * a job.
- */
+// The files of documents, stored as uploaded: first the row, then the file, then the document that
+// names it. Deletion reverses this by a job. So after a kill at any point, every file has a row or
+// a job.
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { HOUR_MS, plus } from '#platform/clock.ts'

@@ -1,8 +1,6 @@
-/**
- * Files encrypted at rest: AES-256-GCM in segments, so that bytes are verified before they are
- * returned, under a key of each file (HKDF). A segment's nonce is its number and whether it is the
- * last, so none can be moved, left out or cut off.
- */
+// Files encrypted at rest: AES-256-GCM in segments, so that bytes are verified before they are
+// returned, under a key of each file (HKDF). A segment's nonce is its number and whether it is the
+// last, so none can be moved, left out or cut off.
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto'
 import type { Bytes } from '#platform/content.ts'
 import type { Secrets } from '#platform/secrets.ts'

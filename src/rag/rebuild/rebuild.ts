@@ -1,8 +1,6 @@
-/**
- * The job behind a change of the embedder. It replaces vectors batch by batch, while searches
- * compare words only, and skips finished chunks after a kill. The trap: a text that the vendor
- * rejects must not block other documents or users.
- */
+// The job behind a change of the embedder. It replaces vectors batch by batch, while searches
+// compare words only, and skips finished chunks after a kill. The trap: a text that the vendor
+// rejects must not block other documents or users.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { JobContext } from '#platform/jobs/runner.ts'
@@ -98,8 +96,7 @@ async function rebuildUser(deps: Rebuilding, userId: string, context: Context): 
       await lockDocuments(tx, userId)
       return work(tx)
     })
-  // Before any vector is replaced: nodes that still have the old embedder must not search a
-  // mixture.
+  // Before any vector is replaced: nodes with the old embedder must not search a mixture.
   await whileLocked((tx) => setStoreEmbedder(tx, userId, ''))
   await vectors.dropIndexes?.(db, userId, embedder.id)
   for (let isComplete = false; !isComplete; ) {

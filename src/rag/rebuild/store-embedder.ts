@@ -1,7 +1,5 @@
-/**
- * `rag_stores.embedder` names the embedder of all a user's vectors. It is empty while some document
- * lacks them; searches then compare words only, so that no ranking mixes embedders.
- */
+// `rag_stores.embedder` names the embedder of all a user's vectors. It is empty while some document
+// lacks them; searches then compare words only, so that no ranking mixes embedders.
 import { afterCommit, type Db } from '#platform/db/db.ts'
 import type { RagDeps } from '../deps.ts'
 import { bumpRevision, type DocumentRow, readStore } from '../documents/document-store.ts'

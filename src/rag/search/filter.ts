@@ -1,6 +1,4 @@
-/**
- * Metadata filters, applied before the ranking, so that a narrow filter still fills the results.
- */
+// Metadata filters, applied before the ranking, so that a narrow filter still fills the results.
 import type { Issue } from '#platform/problem.ts'
 import { platformProblem } from '#platform/problems.ts'
 import type { Metadata } from '../tables.ts'

@@ -1,7 +1,5 @@
-/**
- * Reorders the best results with a cross-encoder (`rerank` of RAG_MODELS), in a separate call.
- * Where it fails, takes too long or a budget is used up, the order stays and the reply reports it.
- */
+// Reorders the best results with a cross-encoder (`rerank` of RAG_MODELS), in a separate call.
+// Where it fails, takes too long or a budget is used up, the order stays and the reply reports it.
 import { rerank } from '#ai/rerank.ts'
 import { invalid } from '#platform/problems.ts'
 import type { RagDeps } from '../deps.ts'

@@ -1,7 +1,5 @@
-/**
- * Searches a user's chunks by words (`words/`), by vectors, or by both with fused rankings. Filters
- * select documents before anything is ranked.
- */
+// Searches a user's chunks by words (`words/`), by vectors, or by both with fused rankings. Filters
+// select documents before anything is ranked.
 import { countSubjectWords } from '#embeddings/terms.ts'
 import { invalid } from '#platform/problems.ts'
 import type { RagDeps } from '../deps.ts'

@@ -1,7 +1,5 @@
-/**
- * Runs the document tools for one answer and numbers their passages over all rounds: `[n]` cites
- * the n-th source. Quotations are fenced as in answer/prompt.ts.
- */
+// Runs the document tools for one answer and numbers their passages over all rounds: `[n]` cites
+// the n-th source. Quotations are fenced as in answer/prompt.ts.
 import type { TObject } from 'typebox'
 import { formatDetail } from '#platform/http/replies.ts'
 import { Problem } from '#platform/problem.ts'

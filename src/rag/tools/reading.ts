@@ -1,7 +1,5 @@
-/**
- * The tools that read documents, for the Model Context Protocol and for conversations. `search` and
- * `fetch` have the inputs that ChatGPT expects.
- */
+// The tools that read documents, for the Model Context Protocol and for conversations. `search` and
+// `fetch` have the inputs that ChatGPT expects.
 import { type Static, Type } from 'typebox'
 import { Uuid } from '#platform/http/schema.ts'
 import type { RagCall } from '../metering.ts'

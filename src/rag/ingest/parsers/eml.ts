@@ -1,6 +1,4 @@
-/**
- * Emails (RFC 5322, MIME): subject as the heading, addresses, date, body. Attachments are named.
- */
+// Emails (RFC 5322, MIME): subject as the heading, addresses, date, body. Attachments are named.
 import PostalMime, { type Address, type Email } from 'postal-mime'
 import { htmlToMarkdown } from './html.ts'
 import { PICTURES, type Reading, Unreadable, type Warning } from './unreadable.ts'

@@ -1,9 +1,6 @@
-/**
- * Web pages and EPUB chapters as Markdown: headings, lists, tables, code. Fetches and runs nothing.
- * The trap: htmlparser2 implies end tags from the innermost open element alone, so elements without
- * a meaning here must not be open.
- */
-
+// Web pages and EPUB chapters as Markdown: headings, lists, tables, code. Fetches and runs nothing.
+// The trap: htmlparser2 implies end tags from the innermost open element alone, so elements without
+// a meaning here must not be open.
 import { Parser } from 'htmlparser2'
 import { wordSet } from '#platform/words.ts'
 import { type Block, joinBlocks } from './blocks.ts'

@@ -1,7 +1,5 @@
-/**
- * Reads untrusted files on worker threads, which are killed when they use too much CPU time or
- * memory. A file's name claims its format and its first bytes prove it; both must agree.
- */
+// Reads untrusted files on worker threads, which are killed when they use too much CPU time or
+// memory. A file's name claims its format and its first bytes prove it; both must agree.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Piscina } from 'piscina'
 import { type Content, inFile } from '#platform/content.ts'
@@ -114,8 +112,7 @@ export function createParser({ temporaryFiles, log }: ParserDeps, limits: Partia
       const [id, cpuMsAtStart = UNKNOWN] = start
       const thread = pool.threads.find(({ threadId }) => threadId === id)
       const memory = await thread?.getHeapStatistics().catch(() => undefined)
-      // Rejects on systems that do not count the CPU time of a thread; then only `wallMs` limits
-      // it.
+      // Rejects where the system does not count a thread's CPU time; then only `wallMs` limits it.
       const cpu = await thread?.cpuUsage().catch(() => undefined)
       if ((memory?.external_memory ?? 0) > buffersMb * 1024 * 1024)
         killed.abort(unreadable(TOO_MUCH_MEMORY))

@@ -1,7 +1,5 @@
-/**
- * Derives headings, tables and paragraphs of a PDF from its lines. A heading is larger or heavier
- * than the text and separate from it, or is a bookmark. No line is lost or moved.
- */
+// Derives headings, tables and paragraphs of a PDF from its lines. A heading is larger or heavier
+// than the text and separate from it, or is a bookmark. No line is lost or moved.
 import type { Outline } from '../outline.ts'
 import { joinLines, type Line } from './pdf-lines.ts'
 import { findTables, type Span, type Table } from './pdf-tables.ts'

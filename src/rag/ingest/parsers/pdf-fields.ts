@@ -1,7 +1,5 @@
-/**
- * The values of form fields in a PDF page, as pieces of text at their places. The trap: a field's
- * value may differ from its drawing, and the drawing counts.
- */
+// The values of form fields in a PDF page, as pieces of text at their places. The trap: a field's
+// value may differ from its drawing, and the drawing counts.
 import type { Piece } from './pdf-lines.ts'
 
 export type Annotation = {
@@ -130,8 +128,7 @@ function place(pieces: Piece[], field: Piece): void {
   const left = row.filter((i) => at(i).x <= field.x).sort((a, b) => at(b).x - at(a).x)[0]
   const right = row.filter((i) => at(i).x > field.x).sort((a, b) => at(a).x - at(b).x)[0]
   const nearest = left === undefined ? right : left
-  // A checkbox precedes its label; in a form of several columns it follows the label of another
-  // box.
+  // A checkbox precedes its label; in a form of several columns it follows another box's label.
   const isBefore =
     right !== undefined &&
     (left === undefined ||

@@ -1,9 +1,6 @@
-/**
- * Turns the pieces of a PDF page into paragraphs: lines by their baseline, words joined across line
- * ends, without running headers and footers. The trap: rows of a statement, a list or a log look
- * alike too, so lines that may be text stay.
- */
-
+// Turns the pieces of a PDF page into paragraphs: lines by their baseline, words joined across line
+// ends, without running headers and footers. The trap: rows of a statement, a list or a log look
+// alike too, so lines that may be text stay.
 import { LineScripts } from './pdf-scripts.ts'
 
 export type Piece = {

@@ -1,7 +1,5 @@
-/**
- * Finds tables among the lines of a PDF page: a header, aligned columns and short cells, since a
- * PDF does not mark them. The trap: text in two columns, lists and leaders look like tables.
- */
+// Finds tables among the lines of a PDF page: a header, aligned columns and short cells, since a
+// PDF does not mark them. The trap: text in two columns, lists and leaders look like tables.
 import type { Cell, Line } from './pdf-lines.ts'
 
 export type Span = { x: number; end: number }

@@ -1,8 +1,6 @@
-/**
- * PDF text through pdf.js, page by page; unreadable pages are left out with a warning. In a worker
- * that may be killed: a PDF is a program, and some never end. Without the package's CMaps and
- * fonts, Japanese files give no characters.
- */
+// PDF text through pdf.js, page by page; unreadable pages are left out with a warning. In a worker
+// that may be killed: a PDF is a program, and some never end. Without the package's CMaps and
+// fonts, Japanese files give no characters.
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { type Bookmark, findBody, findDoubtfulFonts, writeText } from './pdf-blocks.ts'

@@ -1,8 +1,6 @@
-/**
- * Detects encodings. Byte order marks and UTF-8 are certain; UTF-16 shows by its spaces and stops;
- * jschardet's statistics rank the rest. The trap: some bytes read well in several encodings, so a
- * guess without a distant runner-up is refused.
- */
+// Detects encodings. Byte order marks and UTF-8 are certain; UTF-16 shows by its spaces and stops;
+// jschardet's statistics rank the rest. The trap: some bytes read well in several encodings, so a
+// guess without a distant runner-up is refused.
 import { Unreadable } from './unreadable.ts'
 
 /** @throws Unreadable for binary data, damaged UTF-8 and ambiguous encodings */

@@ -1,8 +1,6 @@
-/**
- * Rich Text Format (RTF 1.9.1) as Markdown, in one pass; groups inherit the state of the group
- * around them. Skips fonts, pictures, hidden and deleted text, and unlisted destinations after
- * `\*`.
- */
+// Rich Text Format (RTF 1.9.1) as Markdown, in one pass; groups inherit the state of the group
+// around them. Skips fonts, pictures, hidden and deleted text, and unlisted destinations after
+// `\*`.
 import { wordSet } from '#platform/words.ts'
 import type { Script } from './formulas.ts'
 import { decodeBytes, findCodePage, SYMBOL_PAGE } from './rtf-encoding.ts'

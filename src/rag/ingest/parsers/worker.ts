@@ -27,8 +27,7 @@ export async function parse({ format, ending, place, longPath, start }: Task): P
     if (clean.length <= LONG_CHARACTERS) return { text: clean, outline, warnings }
     if (longPath === null) return { needsFile: true }
     const utf8 = new TextEncoder().encode(clean)
-    // Without `r+`, a removed file would be created again, and nothing would
-    // remove it.
+    // Without `r+`, a removed file would be created again, and nothing would remove it.
     writeFileSync(longPath, utf8, { flag: 'r+' })
     return { utf8Bytes: utf8.byteLength, outline, warnings }
   } catch (error) {

@@ -1,7 +1,5 @@
-/**
- * Reads single entries of a ZIP, each inflated up to a limit, which caps the cost of a ZIP bomb.
- * Headers may be forged, so only inflated bytes count.
- */
+// Reads single entries of a ZIP, each inflated up to a limit, which caps the cost of a ZIP bomb.
+// Headers may be forged, so only inflated bytes count.
 import { inflateRawSync } from 'node:zlib'
 import { Unreadable } from './unreadable.ts'
 

@@ -1,7 +1,5 @@
-/**
- * Vectors as bytes in a table, compared in this process over a cache of matrices: one per document
- * edition and embedder. One user's store is small, so exact search is fast.
- */
+// Vectors as bytes in a table, compared in this process over a cache of matrices: one per document
+// edition and embedder. One user's store is small, so exact search is fast.
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Db } from '#platform/db/db.ts'
 import { holds } from '#rag/search/filter.ts'
@@ -156,8 +154,7 @@ function groupDocuments(documents: Scope['documents']): Scope['documents'][] {
 }
 
 function buildMatrix(chunks: { chunk_index: number; vector: Uint8Array }[], dims: number): Matrix {
-  // An embedder always returns one width; a vector of another width must not shift the rows behind
-  // it.
+  // A vector of another width, which no embedder returns, must not shift the rows behind it.
   const width = dims * 4
   const fitting = chunks.filter(({ vector }) => vector.byteLength === width)
   const rows = new Float32Array(fitting.length * dims)

@@ -1,8 +1,6 @@
-/**
- * An HNSW index for each user whose exact search takes over 20 ms; one for all would find only .85
- * to .96 of a user's nearest rows: decisions/2026-11-22-vector-indexes.md. The trap: the planner
- * needs the partial index's predicate literally, so these values are not bound.
- */
+// An HNSW index for each user whose exact search takes over 20 ms; one for all would find only .85
+// to .96 of a user's nearest rows: decisions/2026-11-22-vector-indexes.md. The trap: the planner
+// needs the partial index's predicate literally, so these values are not bound.
 import { createHash } from 'node:crypto'
 import { type RawBuilder, sql } from 'kysely'
 import { type Db, transaction } from '#platform/db/db.ts'

@@ -1,8 +1,6 @@
-/**
- * Vectors in PostgreSQL's vector extension: halves of floats, stored in the row, so that a scan
- * reads no other table. A user with more than about 20 ms of exact search gets an HNSW index
- * (`hnsw.ts`).
- */
+// Vectors in PostgreSQL's vector extension: halves of floats, stored in the row, so that a scan
+// reads no other table. A user with more than about 20 ms of exact search gets an HNSW index
+// (`hnsw.ts`).
 import { sql } from 'kysely'
 import { type Db, findDialect } from '#platform/db/db.ts'
 import { SLICE_ROWS } from '#platform/db/slices.ts'

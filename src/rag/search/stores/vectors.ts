@@ -11,8 +11,7 @@ export async function openVectors(
 ): Promise<VectorStore> {
   const pgvector = await openPgvector({ db }, options)
   if (pgvector === undefined) return new ByteVectors({ db }, options)
-  // Left by a copy from SQLite, or by a server that had no pgvector yet; the rebuild never reads
-  // them.
+  // From a copy of SQLite, or a server without pgvector; the rebuild never reads them.
   const { rows } = await sql`select from rag_vectors limit 1`.execute(db)
   if (rows.length > 0) await sql`truncate table rag_vectors`.execute(db)
   return pgvector

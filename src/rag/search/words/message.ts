@@ -1,7 +1,5 @@
-/**
- * Scores a message by its best sentence. A passage that answers lacks the background, greetings and
- * wishes around the question, and would reach too small a share of the whole message.
- */
+// Scores a message by its best sentence. A passage that answers lacks the background, greetings and
+// wishes around the question, and would reach too small a share of the whole message.
 import {
   courtesies,
   courtesyPhrases,

@@ -1,8 +1,6 @@
-/**
- * The question's n-grams (four letters), and the words of the index that contain them. They match
- * inflections, compounds and misspellings in any language. Only words are indexed: an n-gram's
- * number of chunks is an estimate.
- */
+// The question's n-grams (four letters), and the words of the index that contain them. They match
+// inflections, compounds and misspellings in any language. Only words are indexed: an n-gram's
+// number of chunks is an estimate.
 import { grown } from './arena.ts'
 import { idf } from './idf.ts'
 import { eachNgram, foldAccents, isWord } from './terms.ts'

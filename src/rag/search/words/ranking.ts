@@ -1,9 +1,7 @@
-/**
- * BM25 by the question's words and similar ones. The score is the reached share of the possible
- * score, scaled so that 0.5 separates texts that answer, equally in all languages. Postings select
- * candidates, rare words first; each is then scored by its own terms, with n-grams, word pairs and
- * its best passage.
- */
+// BM25 by the question's words and similar ones. The score is the reached share of the possible
+// score, scaled so that 0.5 separates texts that answer, equally in all languages. Postings select
+// candidates, rare words first; each is then scored by its own terms, with n-grams, word pairs and
+// its best passage.
 import { grown } from './arena.ts'
 import { idf } from './idf.ts'
 import { type NgramCounter, type Ngrams, readNgrams, withNgramCounter } from './ngrams.ts'
@@ -52,10 +50,7 @@ const QUESTION_TERMS_MAX = 400
 /** Two words that meet this much more often than chance belong together. */
 const CHANCE_SHARE = 0.1
 
-/**
- * The share that best separates chunks that answer from others, over all languages: `npm run bench
- * -- retrieval`.
- */
+/** The share that best separates answering chunks from others: `npm run bench -- retrieval`. */
 const HALF = 0.405
 /**
  * Added to the possible score, in words that occur in one chunk only: a question of one or two

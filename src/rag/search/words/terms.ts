@@ -1,8 +1,5 @@
-/**
- * Splits a text into terms in their order: words, and overlapping groups of characters in scripts
- * without spaces. Questions and chunks use the same terms; none are stored, so they may change.
- */
-
+// Splits a text into terms in their order: words, and overlapping groups of characters in scripts
+// without spaces. Questions and chunks use the same terms; none are stored, so they may change.
 import { stopPhrases, stopWords } from '#embeddings/stop-words.ts'
 import { findStem } from '#embeddings/terms.ts'
 

@@ -1,8 +1,6 @@
-/**
- * One user's inverted index in memory: the chunks of each term, and each chunk's terms in order.
- * Built from the chunks, so nothing can become stale. A deleted chunk stays as a dead slot until a
- * rebuild: see `isSparse`.
- */
+// One user's inverted index in memory: the chunks of each term, and each chunk's terms in order.
+// Built from the chunks, so nothing can become stale. A deleted chunk stays as a dead slot until a
+// rebuild: see `isSparse`.
 import { grown, Lists } from './arena.ts'
 import { eachNgram, eachTerm, foldAccents, isWord, stemWord } from './terms.ts'
 
