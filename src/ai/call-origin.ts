@@ -1,9 +1,11 @@
 // The origin of a call: its HTTP request and its end user. The cost of all calls of a request
 // (embed the question, then answer it) is added to the header of the reply.
+
 import { createHash } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { Omittable } from '#platform/http/schema.ts'
+import { asObject } from '#platform/json.ts'
 import { invalid } from '#platform/problems.ts'
 import { formatLabels } from '#usage/labels.ts'
 
@@ -53,9 +55,7 @@ export function readOrigin(
   reply: FastifyReply,
   body: Readonly<Record<string, unknown>> = {},
 ): CallOrigin {
-  const { metadata } = body
-  const labels =
-    typeof metadata === 'object' && metadata !== null ? (metadata as Record<string, unknown>) : null
+  const labels = asObject(body.metadata)
   let costNanos = 0
   return {
     requestId: reply.request.id,

@@ -44,21 +44,10 @@ export function createTally(attemptLog: AttemptLog = createAttemptLog()): Embedd
 /** The result of the work and its recorded usage. */
 export type Recorded<T> = { result: T; promptTokens: number; costUsd: number }
 
-type TalliedCall = Omit<NewCall, 'kind' | 'completionTokens'>
-
-/** Opens the call's record, does the work, and settles the record with the tally's usage. */
-export function recordEmbedding<T>(
-  deps: RecordDeps,
-  call: TalliedCall,
-  work: (tally: EmbeddingTally) => Promise<T>,
-): Promise<Recorded<T>> {
-  return recordTallied(deps, { ...call, kind: 'embedding' }, work)
-}
-
-/** Records a call that reads tokens and writes none. */
+/** Does the work of a call that writes no tokens, and settles its record with the tally's usage. */
 export async function recordTallied<T>(
   deps: RecordDeps,
-  call: TalliedCall & Pick<NewCall, 'kind'>,
+  call: Omit<NewCall, 'completionTokens'>,
   work: (tally: EmbeddingTally) => Promise<T>,
 ): Promise<Recorded<T>> {
   const record = await CallRecord.open(deps, { ...call, completionTokens: 0 })

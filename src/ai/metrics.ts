@@ -80,25 +80,20 @@ export function createGatewayMetrics(
     ['vendor'],
     FIRST_TOKEN_SECONDS,
   )
+  const perVendor = (read: (vendor: string, breaker: Breaker) => number) => () =>
+    Object.entries(breakers).map(([vendor, breaker]) => ({
+      labels: { vendor },
+      value: read(vendor, breaker),
+    }))
   metrics.readings(
     'latchkey_ai_breaker_state',
     'Circuit breaker of an endpoint. 0: closed; 1: half-open; 2: open',
-    () =>
-      Object.entries(breakers).map(([vendor, { state }]) => ({
-        labels: { vendor },
-        value: STATES[state],
-      })),
+    perVendor((_, { state }) => STATES[state]),
   )
   metrics.readings(
     'latchkey_ai_resting_models',
     'Models that receive no requests because of a rate limit',
-    () => {
-      const { open } = modelBreakers
-      return Object.keys(breakers).map((name) => ({
-        labels: { vendor: name },
-        value: open.filter(({ vendor }) => vendor === name).length,
-      }))
-    },
+    perVendor((name) => modelBreakers.open.filter(({ vendor }) => vendor === name).length),
   )
   metrics.readings('latchkey_ai_calls_running', 'Calls that are running', () => [
     { labels: {}, value: limiter.running },

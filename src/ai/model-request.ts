@@ -59,10 +59,7 @@ export function fitToReservation(
   return { native: { ...fitted.native, searchesMax } }
 }
 
-/**
- * Names the account and the end user to the vendor, for its abuse reports. OpenAI accepts 64
- * characters: the account's random id, and a digest of the end user's name.
- */
+/** Names the account and the end user, for the vendor's abuse reports: at most 64 characters. */
 export function addSafetyIdentifier(
   { request, native }: ModelRequest,
   userId: string,

@@ -90,10 +90,7 @@ function findSlot({ slots }: AiConfig, provider: string): Route | undefined {
   return index === -1 ? undefined : slots[index]
 }
 
-/**
- * Returns the usual route if the caller may use it; otherwise the first allowed one, in the order
- * of the key's list, then the plan's. Returns the replacement of a route that is switched off.
- */
+/** Returns the usual route if allowed, else the first allowed one of the key's list or the plan. */
 function findUsableRoute(
   ai: AiConfig,
   access: ModelAccess,

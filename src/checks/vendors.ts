@@ -42,38 +42,31 @@ const LISTS: Record<
 /** Valid in a header. For other characters, fetch's error would contain the whole key. */
 const SENDABLE = /^[\x21-\x7e]+$/
 
-async function ask(
-  dialect: Dialect,
-  { baseUrl, apiKey }: Endpoint,
-): Promise<{ isWell: boolean; says: string }> {
+type Answer = { isWell: boolean; says: string }
+
+const well = (says: string): Answer => ({ isWell: true, says })
+const ill = (says: string): Answer => ({ isWell: false, says })
+
+async function ask(dialect: Dialect, { baseUrl, apiKey }: Endpoint): Promise<Answer> {
   if (!SENDABLE.test(apiKey))
-    return {
-      isWell: false,
-      says: ' was not called: its key contains spaces, line breaks or invalid characters',
-    }
+    return ill(' was not called: its key contains spaces, line breaks or invalid characters')
   try {
     const status = await listed(dialect, baseUrl, apiKey)
     if (status === 200) {
       const isOpenToAll = (await listed(dialect, baseUrl, null).catch(() => null)) === 200
-      return {
-        isWell: true,
-        says: isOpenToAll ? ' (lists its models without a key, so the key was not tested)' : '',
-      }
+      return well(isOpenToAll ? ' (lists its models without a key, so the key was not tested)' : '')
     }
     // A vendor that limits the rate has accepted the key.
-    if (status === 429) return { isWell: true, says: ' (rate-limited at the moment)' }
+    if (status === 429) return well(' (rate-limited at the moment)')
     if (status === 404 || status === 405)
-      return { isWell: true, says: ' (lists no models, so the key was not tested)' }
+      return well(' (lists no models, so the key was not tested)')
     // Gemini answers 400 for an unknown key.
     const isKey = status === 401 || status === 403 || (status === 400 && dialect === 'gemini')
-    return {
-      isWell: false,
-      says: isKey ? ` rejects the key (${status})` : ` answered ${status}`,
-    }
+    return ill(isKey ? ` rejects the key (${status})` : ` answered ${status}`)
   } catch (error) {
     const { cause, message } = error as Error
     const why = cause instanceof Error && cause.message !== '' ? cause.message : message
-    return { isWell: false, says: ` cannot be reached: ${why}` }
+    return ill(` cannot be reached: ${why}`)
   }
 }
 

@@ -7,20 +7,12 @@ export type Node = { id: string; parent_id: string | null; created_at: string }
 export class MessageTree<N extends Node> {
   readonly #byId: Map<string, N>
   /** Oldest first. */
-  readonly #children = new Map<string | null, N[]>()
+  readonly #children: Map<string | null, N[]>
 
   constructor(nodes: readonly N[]) {
     this.#byId = new Map(nodes.map((node) => [node.id, node]))
-    for (const node of nodes) {
-      const siblings = this.#children.get(node.parent_id)
-      if (siblings) siblings.push(node)
-      else this.#children.set(node.parent_id, [node])
-    }
+    this.#children = Map.groupBy(nodes, ({ parent_id }) => parent_id)
     for (const siblings of this.#children.values()) siblings.sort(compareAge)
-  }
-
-  get size(): number {
-    return this.#byId.size
   }
 
   find(id: string): N | undefined {

@@ -1,6 +1,6 @@
 import type { CallOrigin } from '#ai/call-origin.ts'
 import { LOCAL_VENDOR } from '#ai/cost.ts'
-import { type EmbeddingTally, recordEmbedding } from '#ai/embeddings.ts'
+import { recordTallied } from '#ai/embeddings.ts'
 import { tokensOfBytes } from '#ai/estimate.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import type { RagDeps } from './deps.ts'
@@ -38,6 +38,7 @@ export async function meterCall<T, D extends Pick<RagDeps, 'gateway' | 'embedder
   const isReserved = embedder !== null
   const promptTokens = tokensOfBytes(sizeBytes)
   const terms = {
+    kind: 'embedding' as const,
     caller,
     route,
     first: { vendor, model },
@@ -46,7 +47,7 @@ export async function meterCall<T, D extends Pick<RagDeps, 'gateway' | 'embedder
     signal,
     origin,
   }
-  const { result } = await recordEmbedding(gateway, terms, (tally: EmbeddingTally) =>
+  const { result } = await recordTallied(gateway, terms, (tally) =>
     work({ ...deps, embedder: embedder?.countedIn(tally) ?? null }),
   )
   return result

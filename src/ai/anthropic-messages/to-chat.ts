@@ -51,10 +51,7 @@ function translateSystem(system: MessageParams['system']): ChatMessage[] {
   ]
 }
 
-/**
- * Replaces everything before the last compaction with its summary, as Anthropic does. The summary
- * becomes a user message, because other vendors require a conversation to begin with one.
- */
+/** Replaces what precedes the last compaction with its summary, as a message of the user. */
 function dropCompacted(messages: readonly MessageParam[]): MessageParam[] {
   const last = messages.findLastIndex(({ content }) => findCompaction(content) !== -1)
   const { role, content } = messages[last] ?? {}

@@ -4,7 +4,7 @@ import type { Caller } from '#platform/http/access-control.ts'
 import { openCacheSlot } from '../cached-reply.ts'
 import type { CallOrigin } from '../call-origin.ts'
 import { LOCAL_VENDOR } from '../cost.ts'
-import { type EmbeddingTally, embed, recordEmbedding } from '../embeddings.ts'
+import { type EmbeddingTally, embed, recordTallied } from '../embeddings.ts'
 import { guessTextTokens } from '../estimate.ts'
 import type { Gateway } from '../gateway.ts'
 import { aiProblem } from '../problems.ts'
@@ -68,10 +68,13 @@ export async function sendEmbeddings(
   const cached = slot === null ? null : await slot.replay()
   if (cached !== null) return cached
 
-  const { result, promptTokens, costUsd } = await recordEmbedding(gateway, record, (tally) =>
-    local === null
-      ? embed(gateway, { first, inputs, dimensions, signal, origin }, tally)
-      : embedLocally(local, call, guess, tally),
+  const { result, promptTokens, costUsd } = await recordTallied(
+    gateway,
+    { ...record, kind: 'embedding' },
+    (tally) =>
+      local === null
+        ? embed(gateway, { first, inputs, dimensions, signal, origin }, tally)
+        : embedLocally(local, call, guess, tally),
   )
   const body = {
     object: 'list',

@@ -146,10 +146,7 @@ export const SEARCHES_DEFAULT = 10
 export type Searches = Charge & { calls: number }
 export const NO_SEARCHES: Searches = { calls: 0, usd: 0, tokens: 0 }
 
-/**
- * Returns the number of searches that a body allows, and the highest price of each. `most`: per
- * tool, or in total where the API counts them together.
- */
+/** Returns the number of searches allowed and their highest price (`most`: per tool or in all). */
 export function findSearches(api: NativeApi, body: Json, most: number): Searches {
   let [calls, usd, tokens] = [0, 0, 0]
   for (const tool of readTools(api, body)) {

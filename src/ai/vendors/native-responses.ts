@@ -33,10 +33,7 @@ export function createResponsesDialect(
   }
 }
 
-/**
- * Builds the body of a client's request. OpenAI stores nothing, so earlier reasoning is useful only
- * with its encrypted content; references to stored reasoning are dropped.
- */
+/** OpenAI stores nothing: reasoning needs its encrypted content, and references are dropped. */
 function buildBody(
   model: string,
   { body, limit }: NativeRequest,

@@ -102,10 +102,7 @@ const BILLED_APART = wordSet(
   'logits_processors',
 )
 
-/**
- * With tools, DeepSeek requires the model's reasoning in every call, even empty, as for another
- * vendor's turn. Without tools it must be absent: older models reject it.
- */
+/** DeepSeek requires reasoning, even empty, in every call with tools, and rejects it without. */
 function keepReasoningContent(
   messages: ChatMessage[],
   { messages: original, tools }: ChatRequest,

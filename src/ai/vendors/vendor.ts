@@ -77,10 +77,7 @@ export type Answer = {
  */
 export interface EventReader extends Readonly<ReaderState> {
   read(data: string, chunks: AnswerChunk[]): void
-  /**
-   * Forwards whole events from the offset `from` that need no parsing, as at most one chunk, and
-   * returns the offset where it stopped. If omitted, all events are read.
-   */
+  /** Forwards events from offset `from` that need no parsing, as one chunk. @returns their end */
   pass?(text: string, from: number, chunks: AnswerChunk[]): number
 }
 

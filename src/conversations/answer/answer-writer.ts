@@ -6,6 +6,7 @@ import { withinMs } from '#ai/stream-encoder.ts'
 import type { ChatMessage, ToolCall } from '#ai/vendors/chat-request.ts'
 import type { Route } from '#models/catalogue.ts'
 import type { Caller } from '#platform/http/access-control.ts'
+import { asObject } from '#platform/json.ts'
 import { type AnswerDeps, findMinScore, prepareAnswer, readContext } from '#rag/answer/answer.ts'
 import { createCitationCheck } from '#rag/answer/citation-check.ts'
 import type { Citation, CitationCheck } from '#rag/answer/citations.ts'
@@ -292,8 +293,7 @@ export class AnswerWriter {
 /** Returns arguments that are not checked yet, for display. */
 function parseInput(json: string): Record<string, unknown> {
   try {
-    const input: unknown = JSON.parse(json)
-    return typeof input === 'object' && input !== null ? (input as Record<string, unknown>) : {}
+    return asObject(JSON.parse(json)) ?? {}
   } catch {
     return {}
   }

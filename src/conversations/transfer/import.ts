@@ -128,10 +128,7 @@ async function store(deps: StoreDeps, userId: string, read: Imported): Promise<S
   })
 }
 
-/**
- * Gives the messages new ids, parents first. Messages in circles are left out; a message
- * whose parent is missing becomes a first message. `ids`: from those of the file.
- */
+/** Gives messages new ids (`ids`), parents first. Circles are left out; orphans become first. */
 function renameMessages(read: readonly ImportedMessage[]): {
   messages: ImportedMessage[]
   ids: Map<string, string>

@@ -112,11 +112,12 @@ const EVIDENCE = {
   nearest: Type.Array(Chunk, {
     description: 'The nearest chunks if no chunk reached `min_score`.',
   }),
-  searched_as: Type.Unsafe<string | null>({
-    ...Nullable(Type.String()),
-    description:
-      'The question as a model rewrote it for the search; null if it was searched unchanged.',
-  }),
+  searched_as: Nullable(
+    Type.String({
+      description:
+        'The question as a model rewrote it for the search; null if it was searched unchanged.',
+    }),
+  ),
   overview: Type.Boolean({
     description:
       'True if the question is about the documents as a whole; the sources then give an overview of them.',
@@ -168,11 +169,12 @@ export function answerRoutes(app: App, deps: AnswerDeps): void {
             answer: Type.String(),
             ...EVIDENCE,
             citations: Type.Array(Cited),
-            model: Type.Unsafe<string | null>({
-              ...Nullable(Type.String()),
-              description:
-                'The model that answered; null, like `usage`, if nothing was found and no model was called.',
-            }),
+            model: Nullable(
+              Type.String({
+                description:
+                  'The model that answered; null, like `usage`, if nothing was found and no model was called.',
+              }),
+            ),
             usage: Type.Union([UsageView, Type.Null()]),
           }),
         },

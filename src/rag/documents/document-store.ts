@@ -89,16 +89,8 @@ export async function updateDocument(
 }
 
 export async function deleteDocumentRow(tx: Db, userId: string, id: string): Promise<void> {
-  await tx
-    .deleteFrom('rag_external_ids')
-    .where('user_id', '=', userId)
-    .where('document_id', '=', id)
-    .execute()
-  await tx
-    .deleteFrom('rag_collection_documents')
-    .where('user_id', '=', userId)
-    .where('document_id', '=', id)
-    .execute()
+  for (const table of ['rag_external_ids', 'rag_collection_documents'] as const)
+    await tx.deleteFrom(table).where('user_id', '=', userId).where('document_id', '=', id).execute()
   await tx.deleteFrom('rag_documents').where('user_id', '=', userId).where('id', '=', id).execute()
 }
 
@@ -351,13 +343,8 @@ async function readExternalIds(
   let query = selectExternalIds(db, userId).select(['external_id', 'document_id'])
   if (ids.length <= DOCUMENTS_A_STATEMENT) query = query.where('document_id', 'in', ids)
   const rows = await query.orderBy('named_at', 'desc').orderBy('external_id').execute()
-  const idsOf = new Map<string, string[]>()
-  for (const { external_id, document_id } of rows) {
-    const known = idsOf.get(document_id)
-    if (known) known.push(external_id)
-    else idsOf.set(document_id, [external_id])
-  }
-  return idsOf
+  const named = Map.groupBy(rows, ({ document_id }) => document_id)
+  return new Map([...named].map(([id, names]) => [id, names.map((name) => name.external_id)]))
 }
 
 async function readFiles(db: Db, userId: string, ids: string[]) {

@@ -51,8 +51,8 @@ type Tool<I extends TObject, O extends TObject> = {
   input: I
   output: O
   /** Whether it changes stored data, and whether it deletes data. */
-  writes: boolean
-  destroys: boolean
+  writes?: true
+  destroys?: true
   call(deps: RagDeps, call: RagCall, input: Static<I>): Promise<Static<O>>
 }
 
@@ -104,8 +104,6 @@ const TOOLS: Record<string, Tool<never, never>> = {
       collections: Type.Optional(Collections),
     }),
     output: Type.Object({ results: Type.Array(Passage), warnings: Warnings }),
-    writes: false,
-    destroys: false,
     async call(deps, call, { collections, ...input }) {
       const scope = await readCollectionScope(deps.db, call.caller.userId, collections)
       const { found, warnings } = await searchPassages(deps, call, input, scope)
@@ -131,14 +129,13 @@ const TOOLS: Record<string, Tool<never, never>> = {
     output: Type.Object({
       answer: Type.String(),
       sources: Type.Array(Passage),
-      model: Type.Unsafe<string | null>({
-        ...Nullable(Type.String()),
-        description: 'The model that answered; null if no passage was near enough.',
-      }),
+      model: Nullable(
+        Type.String({
+          description: 'The model that answered; null if no passage was near enough.',
+        }),
+      ),
       warnings: Warnings,
     }),
-    writes: false,
-    destroys: false,
     async call(deps, call, { question, top_k = TOP_K, filter, collections, model = null }) {
       const { userId } = call.caller
       const scope = await readCollectionScope(deps.db, userId, collections)
@@ -169,13 +166,10 @@ const TOOLS: Record<string, Tool<never, never>> = {
         description: `The whole text; for a document longer than ${FETCH_CHARACTERS_MAX} characters, the part from the requested passage on.`,
       }),
       metadata: JsonObject,
-      next: Type.Unsafe<string | null>({
-        ...Nullable(Type.String()),
-        description: 'The id to fetch the next part; null at the end.',
-      }),
+      next: Nullable(
+        Type.String({ description: 'The id to fetch the next part; null at the end.' }),
+      ),
     }),
-    writes: false,
-    destroys: false,
     async call(deps, { caller }, { id }) {
       const { document, text, next } = await readDocumentText(
         deps,
@@ -193,8 +187,6 @@ const TOOLS: Record<string, Tool<never, never>> = {
     description: 'List the user’s collections of documents, by name.',
     input: Type.Object({}),
     output: Type.Object({ collections: Type.Array(ListedCollection) }),
-    writes: false,
-    destroys: false,
     async call({ db }, { caller }) {
       const collections = await listCollections(db, caller.userId)
       return {
@@ -217,13 +209,8 @@ const TOOLS: Record<string, Tool<never, never>> = {
     output: Type.Object({
       documents: Type.Array(Listed),
       total: Type.Integer({ description: 'The number of documents on all pages.' }),
-      next_cursor: Type.Unsafe<string | null>({
-        ...Nullable(Type.String()),
-        description: 'For the next page; null on the last.',
-      }),
+      next_cursor: Nullable(Type.String({ description: 'For the next page; null on the last.' })),
     }),
-    writes: false,
-    destroys: false,
     async call(deps, { caller }, { limit = LIST_LIMIT, cursor, collection }) {
       if (collection !== undefined) await requireCollections(deps.db, caller.userId, [collection])
       const page = { limit: limit + 1, after: parseCursor(cursor), collection }
@@ -267,9 +254,8 @@ const TOOLS: Record<string, Tool<never, never>> = {
       ),
     }),
     output: Type.Object({ ...REFERENCE, passages: Type.Integer() }),
+    // It replaces only the same text, so it destroys nothing.
     writes: true,
-    // It replaces only the same text.
-    destroys: false,
     async call(deps, call, { content, metadata = {}, collections }) {
       const checked = checkMetadata(metadata)
       if (Buffer.byteLength(content) > TEXT_BYTES_MAX)
@@ -331,8 +317,8 @@ export function listTools({ scopes }: Caller): object[] {
       outputSchema: output,
       annotations: {
         title,
-        readOnlyHint: !writes,
-        destructiveHint: destroys,
+        readOnlyHint: writes !== true,
+        destructiveHint: destroys === true,
         // A repeated call changes nothing.
         idempotentHint: true,
         openWorldHint: false,

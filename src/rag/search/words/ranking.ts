@@ -459,16 +459,11 @@ function countUses(
   }
 }
 
-type PairsByFirst = Map<number, { second: number; pair: number }[]>
+type PairsByFirst = Map<number, { first: number; second: number; pair: number }[]>
 
 function groupPairs(pairs: readonly Pair[]): PairsByFirst {
-  const pairsFrom: PairsByFirst = new Map()
-  for (const [pair, { first, second }] of pairs.entries()) {
-    const from = pairsFrom.get(first)
-    if (from) from.push({ second, pair })
-    else pairsFrom.set(first, [{ second, pair }])
-  }
-  return pairsFrom
+  const numbered = pairs.map(({ first, second }, pair) => ({ first, second, pair }))
+  return Map.groupBy(numbered, ({ first }) => first)
 }
 
 /** Returns BM25 of a chunk over the question's words, and resets the counts for the next chunk. */
