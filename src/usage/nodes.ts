@@ -29,7 +29,7 @@ export class Nodes {
   async start(): Promise<void> {
     const { db, config } = this.#platform
     const parts = ['api', 'storefront', 'worker'] as const
-    // Nobody else uses an embedded database if this process runs all parts (`SERVE`).
+    // No other process uses an embedded database if this one runs all parts (`SERVE`).
     const isAlone = findDialect(db) === 'sqlite' && parts.every((part) => config.serve.has(part))
     await this.#beat(isAlone ? 0 : DEAD_MS)
     const warn = seldom((details, message) => this.#platform.log.warn(details, message))

@@ -18,7 +18,7 @@ type Deps = Pick<Platform, 'config' | 'clock' | 'log'> &
   }
 
 /** Bounds the disk: beyond it, the first download of an older release on this node compresses it. */
-const OLDER_BYTES_MAX = 10 * 1024 ** 3
+const OLDER_BYTES_MAX = 5 * 1024 ** 3
 
 export class LocalPacks {
   readonly #deps: Deps
@@ -59,7 +59,7 @@ export class LocalPacks {
       for (const { tier } of this.#deps.productList.known) listed.push(await this.#list(tier))
       // Most buyers get the newest release of a product.
       await this.#pack(listed.flatMap((releases) => releases.slice(0, 1)))
-      await this.#pack(listed.flatMap((releases) => releases.slice(1)))
+      await this.#pack(limitBytes(listed.flatMap((releases) => releases.slice(1))))
     }
   }
 
@@ -70,13 +70,8 @@ export class LocalPacks {
     if (products.isSample && productList.listUploaded(tier).length === 0) return []
     try {
       const listed: StoredFile[][] = []
-      let olderBytes = 0
-      for (const { folder } of await listReleases(this.#deps, tier, clock.now())) {
-        const files = await products.files(folder)
-        if (listed.length > 0) olderBytes += files.reduce((sum, file) => sum + file.sizeBytes, 0)
-        if (olderBytes > OLDER_BYTES_MAX) break
-        listed.push(files)
-      }
+      for (const { folder } of await listReleases(this.#deps, tier, clock.now()))
+        listed.push(await products.files(folder))
       return listed
     } catch (error) {
       log.error({ err: error, tier }, 'the releases of a product cannot be read')
@@ -95,4 +90,13 @@ export class LocalPacks {
       )
     }
   }
+}
+
+/** Returns the first of the releases whose files fit together. */
+function limitBytes(releases: readonly StoredFile[][]): StoredFile[][] {
+  let bytes = 0
+  return releases.filter((files) => {
+    for (const { sizeBytes } of files) bytes += sizeBytes
+    return bytes <= OLDER_BYTES_MAX
+  })
 }

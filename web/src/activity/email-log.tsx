@@ -12,7 +12,7 @@ import { formatTime } from '../components/format.ts'
 import { Notice } from '../components/notice.tsx'
 import { t } from '../language/text.ts'
 import money from '../money/money.module.css'
-import classes from '../shop/table.module.css'
+import classes from '../components/table.module.css'
 import { CustomerFilter } from './customer-filter.tsx'
 import { EMAIL_STATES } from './email-states.ts'
 

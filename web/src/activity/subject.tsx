@@ -2,7 +2,7 @@ import { Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { AdminAuditEntry } from '../api/types.ts'
 import { t } from '../language/text.ts'
-import classes from '../shop/table.module.css'
+import classes from '../components/table.module.css'
 
 type PersonProps = { id: string | null; email: string | null; name: string | null }
 

@@ -8,7 +8,7 @@ import { formatCompact, formatDollars } from '../components/format.ts'
 import { TextLink } from '../components/links.tsx'
 import { t } from '../language/text.ts'
 import { useUser } from '../session/user.ts'
-import classes from '../shop/table.module.css'
+import classes from '../components/table.module.css'
 import { listAbilities } from './model-filter.ts'
 
 /** Routers list hundreds of models, most of which nobody calls. */

@@ -10,7 +10,7 @@ import {
   formatTime,
 } from '../components/format.ts'
 import { t } from '../language/text.ts'
-import classes from '../shop/table.module.css'
+import classes from '../components/table.module.css'
 import { formatGroupName } from '../usage/group-name.ts'
 import { OutcomeBadge } from './outcome-badge.tsx'
 

@@ -1,6 +1,6 @@
 import { Table, type TableProps, type TableTdProps } from '@mantine/core'
 import type { ReactNode } from 'react'
-import classes from '../shop/table.module.css'
+import classes from './table.module.css'
 import { ScrollX } from './scroll-x.tsx'
 
 /** A column; properties beyond these are those of its cells. */

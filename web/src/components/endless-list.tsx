@@ -1,7 +1,7 @@
 import { Skeleton } from '@mantine/core'
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { MoreRows } from '../shop/more-rows.tsx'
+import { MoreRows } from './more-rows.tsx'
 import { plural } from './format.ts'
 import { Loaded } from './loaded.tsx'
 

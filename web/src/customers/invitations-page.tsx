@@ -12,7 +12,7 @@ import { Notice } from '../components/notice.tsx'
 import { Page } from '../components/page.tsx'
 import { ScrollX } from '../components/scroll-x.tsx'
 import { t } from '../language/text.ts'
-import tableClasses from '../shop/table.module.css'
+import tableClasses from '../components/table.module.css'
 import { CustomerSections } from './customer-sections.tsx'
 
 const invitationsKey = ['customers', 'invitations']

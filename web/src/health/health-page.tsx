@@ -15,7 +15,7 @@ import { t } from '../language/text.ts'
 import money from '../money/money.module.css'
 import { Fact, Panel } from '../shop/facts.tsx'
 import layout from '../shop/order-page.module.css'
-import classes from '../shop/table.module.css'
+import classes from '../components/table.module.css'
 
 /** What works now, with the page or the setting that repairs the rest. */
 export function HealthPage() {

@@ -10,7 +10,7 @@ import {
   plural,
 } from '../components/format.ts'
 import { t } from '../language/text.ts'
-import classes from '../shop/table.module.css'
+import classes from '../components/table.module.css'
 import { formatShare } from './share.ts'
 import { SwitchButton } from './switch-button.tsx'
 import type { SwitchSubject } from './switch-kinds.ts'

@@ -8,7 +8,7 @@ import { formatDay, formatTime } from '../components/format.ts'
 import { t } from '../language/text.ts'
 import { formatAmount } from '../shop/amount.ts'
 import { useTierNames } from '../shop/products-query.ts'
-import tableClasses from '../shop/table.module.css'
+import tableClasses from '../components/table.module.css'
 
 const TYPES = {
   payment: { label: t('Payment'), color: 'pine' },

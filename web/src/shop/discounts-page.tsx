@@ -18,7 +18,7 @@ import { t } from '../language/text.ts'
 import { formatAmount } from './amount.ts'
 import { NewDiscount } from './new-discount.tsx'
 import { useTierNames } from './products-query.ts'
-import classes from './table.module.css'
+import classes from '../components/table.module.css'
 
 const discountsQuery = queryOptions({
   queryKey: ['shop', 'discounts'],

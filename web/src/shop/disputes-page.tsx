@@ -17,10 +17,10 @@ import { t } from '../language/text.ts'
 import { formatAmount } from './amount.ts'
 import classes from './disputes.module.css'
 import { writeEvidence } from './evidence.ts'
-import { MoreRows } from './more-rows.tsx'
+import { MoreRows } from '../components/more-rows.tsx'
 import { orderQuery } from './orders-query.ts'
 import { useTierNames } from './products-query.ts'
-import tableClasses from './table.module.css'
+import tableClasses from '../components/table.module.css'
 import { describeCode } from './timeline.ts'
 
 const route = getRouteApi('/app/desk/shop/disputes')

@@ -12,7 +12,7 @@ import { t } from '../language/text.ts'
 import classes from './inbox.module.css'
 import { inboxQuery } from './inbox-query.ts'
 import { MessageView } from './message-view.tsx'
-import { MoreRows } from './more-rows.tsx'
+import { MoreRows } from '../components/more-rows.tsx'
 
 const route = getRouteApi('/app/desk/shop/inbox')
 

@@ -7,7 +7,7 @@ import { t } from '../language/text.ts'
 import { formatAmount } from './amount.ts'
 import { isBundle, OrderStatusBadge } from './order-status.tsx'
 import { useTierNames } from './products-query.ts'
-import classes from './table.module.css'
+import classes from '../components/table.module.css'
 
 /** One row per order; phones show the buyer, the status and the amount. */
 export function OrderTable({ orders }: { orders: Order[] }) {

@@ -15,7 +15,7 @@ import { formatPrice } from './amount.ts'
 import { FixedNote } from './fixed-note.tsx'
 import { findMoveButton, MoveButtons } from './move-buttons.tsx'
 import { type Move, moveProduct, productsQuery } from './products-query.ts'
-import tableClasses from './table.module.css'
+import tableClasses from '../components/table.module.css'
 
 export function ProductsPage() {
   const products = useQuery(productsQuery)

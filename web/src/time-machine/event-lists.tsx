@@ -14,7 +14,7 @@ import type { TimeMachine } from '../api/types.ts'
 import { formatTime } from '../components/format.ts'
 import { t } from '../language/text.ts'
 import timeline from '../shop/order-timeline.module.css'
-import tableClasses from '../shop/table.module.css'
+import tableClasses from '../components/table.module.css'
 import type { PassedItem } from './passed.ts'
 import classes from './time-machine.module.css'
 
