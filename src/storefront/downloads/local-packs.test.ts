@@ -36,7 +36,7 @@ test('every release is compressed before its first download, the newest first', 
   assert.deepEqual(shelf.opened, ['2.0.0', '1.0.0', '3.0.0'])
 })
 
-test('older releases beyond 10 GB wait for their first download', async (t) => {
+test('older releases beyond 5 GB together wait for their first download', async (t) => {
   const shelf = openShelf(t, { '1.0.0': 6 * GB, '2.0.0': 5 * GB, '3.0.0': 90 * GB })
   await shelf.wait(2)
   await sleep(100)

@@ -1,8 +1,8 @@
 import { Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { AdminAuditEntry } from '../api/types.ts'
-import { t } from '../language/text.ts'
 import classes from '../components/table.module.css'
+import { t } from '../language/text.ts'
 
 type PersonProps = { id: string | null; email: string | null; name: string | null }
 

@@ -6,9 +6,9 @@ import { CopyIcon } from '../components/copy.tsx'
 import { type Column, DataTable } from '../components/data-table.tsx'
 import { formatCompact, formatDollars } from '../components/format.ts'
 import { TextLink } from '../components/links.tsx'
+import classes from '../components/table.module.css'
 import { t } from '../language/text.ts'
 import { useUser } from '../session/user.ts'
-import classes from '../components/table.module.css'
 import { listAbilities } from './model-filter.ts'
 
 /** Routers list hundreds of models, most of which nobody calls. */

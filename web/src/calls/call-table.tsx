@@ -9,8 +9,8 @@ import {
   formatExactTime,
   formatTime,
 } from '../components/format.ts'
-import { t } from '../language/text.ts'
 import classes from '../components/table.module.css'
+import { t } from '../language/text.ts'
 import { formatGroupName } from '../usage/group-name.ts'
 import { OutcomeBadge } from './outcome-badge.tsx'
 

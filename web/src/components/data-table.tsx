@@ -1,7 +1,7 @@
 import { Table, type TableProps, type TableTdProps } from '@mantine/core'
 import type { ReactNode } from 'react'
-import classes from './table.module.css'
 import { ScrollX } from './scroll-x.tsx'
+import classes from './table.module.css'
 
 /** A column; properties beyond these are those of its cells. */
 export type Column<Row> = Omit<TableTdProps, 'children' | 'className' | 'title'> & {

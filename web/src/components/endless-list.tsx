@@ -1,9 +1,9 @@
 import { Skeleton } from '@mantine/core'
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { MoreRows } from './more-rows.tsx'
 import { plural } from './format.ts'
 import { Loaded } from './loaded.tsx'
+import { MoreRows } from './more-rows.tsx'
 
 type EndlessListProps<Page, Row> = {
   query: UseInfiniteQueryResult<InfiniteData<Page>>

@@ -11,8 +11,8 @@ import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Page } from '../components/page.tsx'
 import { ScrollX } from '../components/scroll-x.tsx'
-import { t } from '../language/text.ts'
 import tableClasses from '../components/table.module.css'
+import { t } from '../language/text.ts'
 import { CustomerSections } from './customer-sections.tsx'
 
 const invitationsKey = ['customers', 'invitations']

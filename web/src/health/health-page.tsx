@@ -9,13 +9,13 @@ import { formatAge, formatBytes, formatExactTime, plural } from '../components/f
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Page } from '../components/page.tsx'
+import classes from '../components/table.module.css'
 import { translateSentence } from '../language/problem-text.ts'
 import { rich } from '../language/rich.ts'
 import { t } from '../language/text.ts'
 import money from '../money/money.module.css'
 import { Fact, Panel } from '../shop/facts.tsx'
 import layout from '../shop/order-page.module.css'
-import classes from '../components/table.module.css'
 
 /** What works now, with the page or the setting that repairs the rest. */
 export function HealthPage() {

@@ -9,8 +9,8 @@ import {
   formatExactTime,
   plural,
 } from '../components/format.ts'
-import { t } from '../language/text.ts'
 import classes from '../components/table.module.css'
+import { t } from '../language/text.ts'
 import { formatShare } from './share.ts'
 import { SwitchButton } from './switch-button.tsx'
 import type { SwitchSubject } from './switch-kinds.ts'

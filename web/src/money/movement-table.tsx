@@ -5,10 +5,10 @@ import { planName } from '../billing/plans.ts'
 import { usePlans } from '../billing/use-plans.ts'
 import { DataTable } from '../components/data-table.tsx'
 import { formatDay, formatTime } from '../components/format.ts'
+import tableClasses from '../components/table.module.css'
 import { t } from '../language/text.ts'
 import { formatAmount } from '../shop/amount.ts'
 import { useTierNames } from '../shop/products-query.ts'
-import tableClasses from '../components/table.module.css'
 
 const TYPES = {
   payment: { label: t('Payment'), color: 'pine' },

@@ -12,13 +12,13 @@ import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Page } from '../components/page.tsx'
 import { ScrollX } from '../components/scroll-x.tsx'
+import classes from '../components/table.module.css'
 import { showToast } from '../components/toasts.tsx'
 import { locale } from '../language/language.ts'
 import { t } from '../language/text.ts'
 import { formatAmount } from './amount.ts'
 import { NewDiscount } from './new-discount.tsx'
 import { useTierNames } from './products-query.ts'
-import classes from '../components/table.module.css'
 
 const discountsQuery = queryOptions({
   queryKey: ['shop', 'discounts'],

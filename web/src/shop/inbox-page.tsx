@@ -6,13 +6,13 @@ import type { ContactMessage, ContactSubject, Superuser } from '../api/types.ts'
 import { Choice } from '../components/choice.tsx'
 import { formatAge, formatTime, plural } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
+import { MoreRows } from '../components/more-rows.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Page } from '../components/page.tsx'
 import { t } from '../language/text.ts'
 import classes from './inbox.module.css'
 import { inboxQuery } from './inbox-query.ts'
 import { MessageView } from './message-view.tsx'
-import { MoreRows } from '../components/more-rows.tsx'
 
 const route = getRouteApi('/app/desk/shop/inbox')
 

@@ -3,11 +3,11 @@ import { Link } from '@tanstack/react-router'
 import type { Order } from '../api/types.ts'
 import { formatAge, formatDay, formatTime } from '../components/format.ts'
 import { ScrollX } from '../components/scroll-x.tsx'
+import classes from '../components/table.module.css'
 import { t } from '../language/text.ts'
 import { formatAmount } from './amount.ts'
 import { isBundle, OrderStatusBadge } from './order-status.tsx'
 import { useTierNames } from './products-query.ts'
-import classes from '../components/table.module.css'
 
 /** One row per order; phones show the buyer, the status and the amount. */
 export function OrderTable({ orders }: { orders: Order[] }) {

@@ -10,12 +10,12 @@ import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Page } from '../components/page.tsx'
 import { ScrollX } from '../components/scroll-x.tsx'
+import tableClasses from '../components/table.module.css'
 import { t } from '../language/text.ts'
 import { formatPrice } from './amount.ts'
 import { FixedNote } from './fixed-note.tsx'
 import { findMoveButton, MoveButtons } from './move-buttons.tsx'
 import { type Move, moveProduct, productsQuery } from './products-query.ts'
-import tableClasses from '../components/table.module.css'
 
 export function ProductsPage() {
   const products = useQuery(productsQuery)

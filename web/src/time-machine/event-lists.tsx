@@ -12,9 +12,9 @@ import {
 import { Link } from '@tanstack/react-router'
 import type { TimeMachine } from '../api/types.ts'
 import { formatTime } from '../components/format.ts'
+import tableClasses from '../components/table.module.css'
 import { t } from '../language/text.ts'
 import timeline from '../shop/order-timeline.module.css'
-import tableClasses from '../components/table.module.css'
 import type { PassedItem } from './passed.ts'
 import classes from './time-machine.module.css'
 
