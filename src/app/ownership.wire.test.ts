@@ -10,7 +10,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { sql } from 'kysely'
 import { encodeCursor } from '#platform/http/keyset.ts'
 import {
   type Client,
@@ -22,9 +21,9 @@ import {
 } from '#testing/app.ts'
 import { createCredential } from '#testing/authenticator.ts'
 import { openShop } from '#testing/buyer.ts'
-import { readTables } from '#testing/database.ts'
 import { joinTokens, readEvents } from '#testing/events.ts'
 import { throughProvider } from '#testing/provider.ts'
+import { createTwin, readUserRows } from '#testing/twin.ts'
 
 /** One of ada's for each kind of id. */
 type Things = Record<
@@ -543,12 +542,47 @@ test('every route treats an id of another user as unknown', async (t) => {
   const bySuperuserLast = asked.toSorted(
     ([, a], [, b]) => Number(a.owner === 'root') - Number(b.owner === 'root'),
   )
+  const readEverything = () => readAll(app, mounted(), things, owner.ada)
+  const alone = await readEverything()
+  const readTwin = await createTwin(app, things.user)
+  const untouched = await readTwin()
+  await t.test('a user reads nothing of another with the same ids', async () => {
+    assert.deepEqual(await readEverything(), alone)
+  })
   for (const [field, { thing, owner: name = 'ada', ownerStatus }] of bySuperuserLast) {
     const reply = await send(app, field, things[thing], owner[name], things)
     const expected = ownerStatus === undefined ? [200, 201, 204, 302] : [ownerStatus]
     assert.ok(expected.includes(reply.status), `${field}, asked by its owner: ${reply.text}`)
+    // A superuser names a purchase without its owner.
+    if (name === 'ada')
+      await t.test(`${field}, beside a user with the same ids`, async () => {
+        assert.deepEqual(await readTwin(), untouched)
+      })
   }
 })
+
+/** Reads every address without an id as ada, and those with an id of hers. */
+async function readAll(
+  app: TestApp,
+  routes: Route[],
+  things: Things,
+  ada: { api: Headers; storefront: Headers; own: Own },
+) {
+  const replies: Record<string, unknown> = {}
+  for (const { url, method } of routes) {
+    if (method !== 'GET' || url.includes(':') || !url.startsWith('/api/')) continue
+    // Sorted by the last use, which a call writes seconds later.
+    if (url === '/api/users/me/sessions') continue
+    const headers = isOfStorefront(url) ? ada.storefront : ada.api
+    const reply = await call(addressOf(app, url), 'GET', url, { headers })
+    replies[url] = saidOf(reply, things.user)
+  }
+  for (const [field, { thing }] of Object.entries(ASKED)) {
+    if (!field.startsWith('GET /api/') || field.startsWith('GET /api/download')) continue
+    replies[field] = saidOf(await send(app, field, things[thing], ada, things), things[thing])
+  }
+  return replies
+}
 
 function rankByDeletion(field: string): number {
   if (!field.startsWith('DELETE')) return 0
@@ -621,19 +655,29 @@ function send(
 ): Promise<Reply> {
   const { query, body, path: own, second } = ASKED[field] as Asked
   const [method = '', path = '', name = ''] = field.split(' ')
-  const isStorefronts = /^\/(api\/(download|purchases|checkout)|dashboard)/.test(path)
   const readId = (parameter: string) => {
     if (parameter === name) return id
     if (parameter === 'messageId') return headers.own?.answer
     return own ? headers.own?.[own] : second && things[second]
   }
   return call(
-    isStorefronts ? app.storefrontUrl : app.url,
+    addressOf(app, path),
     method,
     path.replace(/:(\w+)/g, (_, parameter) => encodeURIComponent(readId(parameter) ?? id)) +
       (query?.(id) ?? ''),
-    { headers: isStorefronts ? headers.storefront : headers.api, ...(body && { body: body(id) }) },
+    {
+      headers: isOfStorefront(path) ? headers.storefront : headers.api,
+      ...(body && { body: body(id) }),
+    },
   )
+}
+
+function isOfStorefront(path: string): boolean {
+  return /^\/(api\/(download|purchases|checkout)|dashboard)/.test(path)
+}
+
+function addressOf(app: TestApp, path: string): string {
+  return isOfStorefront(path) ? app.storefrontUrl : app.url
 }
 
 function formOf(name: string, fields: Record<string, string>): FormData {
@@ -688,15 +732,14 @@ async function held(
   { platform: { db } }: TestApp,
   { user, job }: Things,
 ): Promise<Record<string, string[]>> {
-  const rows: Record<string, string[]> = {}
-  for (const [name, columns] of await readTables(db)) {
-    const column = name === 'users' ? 'id' : columns.find((one) => one === 'user_id')
-    const of = name === 'jobs' ? sql`id = ${job}` : column && sql`${sql.ref(column)} = ${user}`
-    if (!of) continue
-    const found = await sql`select * from ${sql.table(name)} where ${of}`.execute(db)
-    rows[name] = found.rows.map((row) => JSON.stringify(row, legible)).sort()
-  }
-  return rows
+  const jobs = await db.selectFrom('jobs').selectAll().where('id', '=', job).execute()
+  const tables = { ...(await readUserRows(db, user)), jobs }
+  return Object.fromEntries(
+    Object.entries(tables).map(([name, rows]) => [
+      name,
+      rows.map((row) => JSON.stringify(row, legible)).sort(),
+    ]),
+  )
 }
 
 function legible(column: string, value: unknown): unknown {

@@ -10,6 +10,7 @@ import { type Client, createClient, PASSWORD, type TestApp, testApp } from '#tes
 import { createCredential } from '#testing/authenticator.ts'
 import { throughProvider } from '#testing/provider.ts'
 import { createShop } from '#testing/shop.ts'
+import { createTwin } from '#testing/twin.ts'
 
 const NAME = 'Adelheid Lovelace'
 const PHRASE = 'The lighthouse of Westkapelle was lit by forty-one lamps.'
@@ -141,6 +142,28 @@ test('deletion leaves no trace of a person in any table, but what the books and 
       .map(({ table }) => table)
       .sort()
   assert.deepEqual(ofEve(after), ofEve(before))
+})
+
+test('the export and the deletion of a user leave out the rows of another with the same ids', async (t) => {
+  const app = await testApp(t)
+  const ada = await liveAWhile(app, 'ada')
+  const readExport = async () => {
+    const files = await exportOf(app, ada)
+    const { exported_at: _, ...account } = files.get('account.json') as Record<string, unknown>
+    return files.set('account.json', account)
+  }
+  const alone = await readExport()
+
+  const readTwin = await createTwin(app, ada.userId)
+  const before = await readTwin()
+  assert.ok(Object.values(before).filter((rows) => rows.length > 0).length >= 30)
+  assert.deepEqual(await readExport(), alone)
+
+  const deleted = await ada.delete('/api/users/me', { password: PASSWORD, code: ada.code() })
+  assert.equal(deleted.status, 200, deleted.text)
+  await app.settle()
+  await untilHandled(app)
+  assert.deepEqual(await readTwin(), before)
 })
 
 type Person = Client & {

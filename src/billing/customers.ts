@@ -119,7 +119,7 @@ export async function ensureCustomer(
  * Changes the idempotency key of the next customer. Of several concurrent callers only the first
  * has an effect.
  */
-async function advanceGeneration(db: Db, userId: string, generation: number): Promise<void> {
+export async function advanceGeneration(db: Db, userId: string, generation: number): Promise<void> {
   await db
     .updateTable('billing_accounts')
     .set({ customer_generation: generation + 1 })

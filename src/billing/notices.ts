@@ -276,7 +276,7 @@ export async function sendScheduledNotices(deps: Deps & Pick<Platform, 'db'>): P
  * Returns users who may have a notice due. The time windows are those of `findDueNotices`, or
  * wider.
  */
-async function listScheduledUsers(
+export async function listScheduledUsers(
   { db, clock }: Pick<Platform, 'db' | 'clock'>,
   after: string,
 ): Promise<string[]> {

@@ -74,6 +74,10 @@ test('the sums of all users equal the calls, also late, repeated, spooled and re
   const span = { from: clock.now().slice(0, 10), to: clock.now().slice(0, 10) }
   assert.ok((await readUsageTotal(db, span)).requests > 0, 'the sum includes today')
   const byUser = await sumUsersUsage(db, span, null, 10)
+  const among = byUser.slice(1)
+  assert.ok(among.length > 0)
+  const keys = among.map(({ key }) => key)
+  assert.deepEqual(await sumUsersUsage(db, span, keys, 10), among, 'only of the named users')
   for (const groupBy of ['day', 'vendor', 'model', 'plan', 'outcome'] as const) {
     const groups = await sumAllUsage(db, span, groupBy, 100)
     for (const unit of ['requests', 'cost_nanos', 'failed'] as const) {

@@ -142,6 +142,11 @@ test('a copy is the own conversation of the person who makes it, once per state'
   assert.equal(messages[1].parts[0].text, 'Forty-one lamps lit it. Nobody counts more.')
   assert.deepEqual([messages[1].sources, messages[1].usage], [[], null])
   assert.equal((await eve.post(`/api/shared/${shared.token}/copy`)).body.id, copy.body.id)
+  const bob = await app.as('bob', { tier: 'pro' })
+  const copies = [0, 1].map(() => bob.post(`/api/shared/${shared.token}/copy`))
+  const [first, second] = (await Promise.all(copies)).map(({ body }) => body.id)
+  assert.equal(first, second, 'another person has another copy')
+  assert.notEqual(first, copy.body.id)
   await converse(app, eve, copy.body.id, messages[1].id, 'And now?')
   assert.equal((await ada.get(`/api/conversations/${id}`)).body.messages.length, 2)
 

@@ -73,7 +73,7 @@ async function importAll(deps: StoreDeps, userId: string, bytes: Buffer): Promis
   return result
 }
 
-async function requireStorage(db: Db, userId: string, bytes: number): Promise<void> {
+export async function requireStorage(db: Db, userId: string, bytes: number): Promise<void> {
   const row = await db
     .selectFrom('conversation_messages')
     .select(sql<number | null>`sum(length(parts_sealed))`.as('bytes'))

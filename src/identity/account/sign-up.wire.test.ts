@@ -4,10 +4,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { readConfig } from '#config/config.ts'
+import { DAY_MS } from '#platform/clock.ts'
 import { createLog } from '#platform/telemetry/log.ts'
 import { PASSWORD, testApp } from '#testing/app.ts'
 import { solveProof } from '#testing/proof.ts'
 import { throughProvider } from '#testing/provider.ts'
+import { listInvitations, withdrawInvitation } from './invitations.ts'
 import { isAllowed } from './sign-up-rules.ts'
 
 test('domains: allowed, denied, thrown away', () => {
@@ -79,6 +81,18 @@ test('only invited people can create an account, by password or provider; an inv
     invited.target.searchParams.has('access_token'),
     'a provider vouches for the invited address',
   )
+})
+
+test('an invitation is listed and can be withdrawn for a week', async (t) => {
+  const app = await testApp(t)
+  const root = await app.as('root', { superuser: true })
+  const email = 'bob@example.com'
+  assert.equal((await root.post('/api/admin/invitations', { email })).status, 200)
+  assert.equal((await listInvitations(app.platform)).length, 1)
+  app.clock.advance(7 * DAY_MS)
+  assert.deepEqual(await listInvitations(app.platform), [])
+  const withdrawal = withdrawInvitation(app.platform, root.userId, email)
+  await assert.rejects(withdrawal, { code: 'invitation_not_found' })
 })
 
 test('registrations from one network prove work after the third within an hour; the bucket counts those that were made', async (t) => {

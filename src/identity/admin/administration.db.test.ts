@@ -8,7 +8,7 @@ import { PASSWORD, testApp } from '#testing/app.ts'
 import { findScans } from '#testing/plans.ts'
 import { agedIdentity } from '../retention.ts'
 import { updateUser } from '../users.ts'
-import { changeUser, listUsers, userStats } from './administration.ts'
+import { changeUser, listSuperusers, listUsers, userStats } from './administration.ts'
 import { hasSuperuser } from './superuser.ts'
 import { handleOverrideEnds } from './tier-override.ts'
 import { findUsers } from './user-search.ts'
@@ -177,4 +177,20 @@ test('a tier override ends on a node whose clock lags the database’s', async (
     .where('id', '=', ada.userId)
     .executeTakeFirstOrThrow()
   assert.deepEqual(user, { subscription_tier: 'free', tier_override_until: null })
+})
+
+test('a suspended superuser is not listed, and does not replace the last one', async (t) => {
+  const app = await testApp(t)
+  const root = await app.as('root', { superuser: true })
+  const suspended = await app.as('suspended', { superuser: true })
+  const change = (id: string, changes: object) => root.patch(`/api/admin/users/${id}`, changes)
+  assert.equal((await change(suspended.userId, { is_active: false })).status, 200)
+
+  const superusers = await listSuperusers(app.platform.db)
+  assert.deepEqual(
+    superusers.map(({ id }) => id),
+    [root.userId],
+  )
+  const demoted = await change(root.userId, { is_superuser: false })
+  assert.equal(demoted.body.code, 'last_superuser', demoted.text)
 })

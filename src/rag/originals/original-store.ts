@@ -49,7 +49,6 @@ export function listOriginals(db: Db, userId: string) {
       'rag_documents.id as document_id',
     ])
     .where('rag_originals.user_id', '=', userId)
-    .where('rag_documents.user_id', '=', userId)
     .orderBy('rag_originals.created_at', 'desc')
     .execute()
 }

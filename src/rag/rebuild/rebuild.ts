@@ -70,7 +70,7 @@ export async function rebuildVectors(deps: RebuildDeps, context: Context): Promi
   return completed
 }
 
-async function listStaleUsers(db: Db, embedder: string, after: string): Promise<string[]> {
+export async function listStaleUsers(db: Db, embedder: string, after: string): Promise<string[]> {
   const rows = await db
     .selectFrom('rag_stores')
     .select('user_id')
