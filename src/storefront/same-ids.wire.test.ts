@@ -14,7 +14,7 @@ import {
   listDelivered,
   listOfPurchases,
 } from './downloads/store.ts'
-import { closeCheckout } from './payments/checkout.ts'
+import { closeCheckouts } from './payments/checkout.ts'
 import { hasCheckout } from './payments/store.ts'
 import { findEnding } from './purchases/store.ts'
 import {
@@ -152,8 +152,8 @@ test('a refund closes the open checkout of its buyer alone', async (t) => {
   const session = new URL(headers.get('location') ?? '').pathname.split('/').at(-1) ?? ''
   const readStatus = async () => (await processor.checkout.sessions.retrieve(session)).status
 
-  await closeCheckout({ db, processor }, { userId: bob.userId, purchaseId: id })
+  await closeCheckouts({ db, processor }, { userId: bob.userId, purchaseId: id })
   assert.equal(await readStatus(), 'open')
-  await closeCheckout({ db, processor }, { userId: ada.userId, purchaseId: id })
+  await closeCheckouts({ db, processor }, { userId: ada.userId, purchaseId: id })
   assert.equal(await readStatus(), 'expired')
 })

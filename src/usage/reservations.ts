@@ -100,7 +100,10 @@ export class Reservations {
       commitAsync(this.#db, async (run) => {
         const tx = { db: this.#db, run }
         const results = new Map<Request, ReservationResult>()
-        for (const group of groupByBudgets(requests)) await reserveGroup(tx, group, results)
+        // Sorted, so that all nodes lock rows in the same order.
+        const sorted = requests.toSorted((a, b) => (a.userId < b.userId ? -1 : 1))
+        for (const group of Map.groupBy(sorted, nameBudgets).values())
+          await reserveGroup(tx, group, results)
         const all = requests.map((request) => results.get(request) as ReservationResult)
         const reserved = all.flatMap((one) => (one.is === 'reserved' && one.held) || [])
         if (reserved.length > 0) await run(insertRows(this.#db, this.#nodeId, reserved))
@@ -110,16 +113,8 @@ export class Reservations {
   }
 }
 
-/** Sorted by user, so that all nodes lock rows in the same order. */
-function groupByBudgets(requests: readonly Request[]): Iterable<Request[]> {
-  const groups = new Map<string, Request[]>()
-  for (const request of requests.toSorted((a, b) => (a.userId < b.userId ? -1 : 1))) {
-    const names = request.limits.map(({ scope, name }) => `${scope}|${name}`)
-    const key = `${request.userId} ${names.join(' ')}`
-    groups.set(key, [...(groups.get(key) ?? []), request])
-  }
-  return groups.values()
-}
+const nameBudgets = ({ userId, limits }: Request) =>
+  [userId, ...limits.map(({ scope, name }) => `${scope}|${name}`)].join(' ')
 
 /** Reserves requests on the same budgets with one read and one update of the rows. */
 async function reserveGroup(
