@@ -526,21 +526,17 @@ test('a foreign subscription on the same processor account grants no plan and ke
   const app = await testApp(t)
   const shop = createShop(app)
   const ada = await app.as('ada')
+  const price = await shop.processor.prices.create({
+    currency: 'usd',
+    unit_amount: 100,
+    recurring: { interval: 'month' },
+    product_data: { name: 'Newsletter' },
+  })
   const subscribeElsewhere = async (customer: string) => {
     const session = await shop.processor.checkout.sessions.create({
       mode: 'subscription',
       customer,
-      line_items: [
-        {
-          quantity: 1,
-          price_data: {
-            currency: 'usd',
-            unit_amount: 100,
-            recurring: { interval: 'month' },
-            product_data: { name: 'Newsletter' },
-          },
-        },
-      ],
+      line_items: [{ quantity: 1, price: price.id }],
       success_url: 'http://localhost:1/',
     })
     app.clock.advance(2_000)
