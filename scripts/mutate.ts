@@ -67,7 +67,7 @@ const REASONS: Record<string, string> = {
 }
 
 /**
- * What `switched` in the copy does with a condition. The condition stays in the statement, because
+ * Defines `switched` of the copy. The condition stays in the statement, because
  * some statements are built once and get their parameters by position.
  */
 const SWITCH = `
@@ -238,7 +238,7 @@ function run(files: string[], env: Record<string, string>, seconds = 600): Promi
       ...env,
     },
     stdio: ['ignore', 'pipe', 'ignore'],
-    // A group of its own, so that its children end with it.
+    // A separate process group, so that its children end with it.
     detached: true,
   })
   running.add(child)

@@ -194,7 +194,7 @@ for (const [nodeEnv, env] of [
     let output = ''
     child.stdout.on('data', (chunk) => (output += chunk))
     // The way to a superuser is the last of the lines.
-    const isWhole = () => /Latchkey is up[^]*(superuser add EMAIL|token=)/.test(output)
+    const isWhole = () => /Latchkey is up[\s\S]*(superuser add EMAIL|token=)/.test(output)
     for (let tries = 0; tries < 1_200 && !isWhole(); tries++) await wait(50)
     await wait(200)
     const lines = output.split('\n').filter((line) => line !== '')

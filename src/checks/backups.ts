@@ -2,13 +2,13 @@
 
 import { findLastBackup } from '#platform/backups.ts'
 import { DAY_MS, HOUR_MS } from '#platform/clock.ts'
-import { type Line, linesOf, type OpenPlatform } from './line.ts'
+import { createLines, type Line, type OpenPlatform } from './line.ts'
 
 /** Covers a weekly backup that starts late. */
 const OLD_MS = 8 * DAY_MS
 
 export async function checkBackups(platform: OpenPlatform): Promise<Line> {
-  const { ok, off, wrong, failed } = linesOf('Backup')
+  const { ok, off, wrong, failed } = createLines('Backup')
   try {
     const { db, clock } = await platform()
     const last = await findLastBackup(db)

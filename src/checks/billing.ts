@@ -10,9 +10,9 @@ import type { Config } from '#config/config.ts'
 import type { Platform } from '#platform/platform.ts'
 import { PAYMENT_EVENT_TYPES } from '#storefront/payments/payment-events.ts'
 import { STOREFRONT_EVENTS } from '#storefront/payments/routes.ts'
-import { ASK_TIMEOUT_MS, inTime, type Line, linesOf, type OpenPlatform } from './line.ts'
+import { ASK_TIMEOUT_MS, createLines, inTime, type Line, type OpenPlatform } from './line.ts'
 
-const billing = linesOf('Billing')
+const billing = createLines('Billing')
 const ONCE = { timeout: ASK_TIMEOUT_MS, maxNetworkRetries: 0 }
 
 type ReportDisagreements = (platform: Platform) => Promise<DisagreementReport>
@@ -147,11 +147,11 @@ async function checkEndpoints(processor: Processor, { urls }: Config): Promise<L
   } catch (error) {
     // A restricted key may lack the right to list endpoints.
     const isRefused = (error as { statusCode?: number }).statusCode === 403
-    const { off, wrong } = linesOf('Webhook')
+    const { off, wrong } = createLines('Webhook')
     return [(isRefused ? off : wrong)(`the endpoints cannot be read: ${describeReason(error)}`)]
   }
   return expected.map(({ name, url, types }) => {
-    const { ok, off, wrong } = linesOf(name)
+    const { ok, off, wrong } = createLines(name)
     const endpoint = endpoints.find((one) => one.url === url)
     if (!endpoint && isLoopback(url)) {
       return off(`${url} cannot be reached from outside: forward events to it`)
@@ -176,7 +176,7 @@ async function checkUnknownPrices(config: Config, platform: OpenPlatform): Promi
   return unknown.map(({ priceId, users }) => {
     const subscribers = users === 1 ? 'one user subscribes' : `${users} users subscribe`
     const says = `${priceId}, which ${missing} names, is what ${subscribers} to`
-    return linesOf('Unknown price').off(says)
+    return createLines('Unknown price').off(says)
   })
 }
 
@@ -187,7 +187,7 @@ async function checkDisagreements(
   platform: OpenPlatform,
   reportDisagreements: ReportDisagreements,
 ): Promise<Line[]> {
-  const { ok, off, wrong } = linesOf('Money')
+  const { ok, off, wrong } = createLines('Money')
   const opened = await platform().catch(() => null)
   if (!opened) return []
   try {

@@ -3,10 +3,10 @@ import type { Config } from '#config/config.ts'
 import { readRebuildProgress } from '#rag/rebuild/progress.ts'
 import { findStoreName } from '#rag/search/stores/pgvector.ts'
 import { findEmbedderId } from '#rag/vendor-embedder.ts'
-import { type Line, linesOf, type OpenPlatform } from './line.ts'
+import { createLines, type Line, type OpenPlatform } from './line.ts'
 
 export async function checkEmbedder({ embedder }: Config, platform: OpenPlatform): Promise<Line> {
-  const { ok, off } = linesOf('Embedder')
+  const { ok, off } = createLines('Embedder')
   const progress = await platform()
     .then(async ({ db, config }) => {
       const id = findEmbedderId(config, embedder, await findStoreName(db))

@@ -1,12 +1,12 @@
 /** Checks that jobs run in time. */
 import { LANES } from '#platform/jobs/lanes.ts'
-import { type Line, linesOf, type OpenPlatform } from './line.ts'
+import { createLines, type Line, type OpenPlatform } from './line.ts'
 
 /** A lane whose jobs are due for longer has no worker, or too few. */
 const LATE_SECONDS = { urgent: 60, events: 300, bulk: 3_600, long: 6 * 3_600 } as const
 
 export async function checkJobs(platform: OpenPlatform): Promise<Line> {
-  const { ok, wrong, failed } = linesOf('Jobs')
+  const { ok, wrong, failed } = createLines('Jobs')
   try {
     const { jobs } = await platform()
     const [lanes, { dead }] = await Promise.all([jobs.lanes(), jobs.counts()])

@@ -6,7 +6,7 @@ import type { Platform } from '#platform/platform.ts'
 export type Line = { mark: 'ok' | 'sandbox' | 'off' | 'wrong'; name: string; says: string }
 
 /** Returns functions that create the lines of one check. */
-export function linesOf(name: string) {
+export function createLines(name: string) {
   const marked = (mark: Line['mark']) => (says: string) => ({ mark, name, says }) satisfies Line
   const [off, wrong] = [marked('off'), marked('wrong')]
   const failed = (error: unknown, says: string) => (isToCome(error) ? off : wrong)(says)

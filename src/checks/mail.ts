@@ -1,10 +1,10 @@
 import type { Config } from '#config/config.ts'
 import { checkSmtp } from '#mail/transport.ts'
-import { ASK_TIMEOUT_MS, inTime, type Line, linesOf } from './line.ts'
+import { ASK_TIMEOUT_MS, createLines, inTime, type Line } from './line.ts'
 
 /** Connects and signs in at the mail server; no email is sent. */
 export async function checkMail({ mail: { smtpUrl, sandboxed, from } }: Config): Promise<Line> {
-  const { ok, off, wrong, sandbox } = linesOf('Mail')
+  const { ok, off, wrong, sandbox } = createLines('Mail')
   if (sandboxed) return sandbox('no SMTP_URL; emails go to /sandbox/mail')
   if (smtpUrl === null) return off('SMTP_URL is not set: verification links are not sent')
   const { host } = new URL(smtpUrl)

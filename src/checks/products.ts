@@ -4,7 +4,7 @@ import type { Config } from '#config/config.ts'
 import type { ProductList } from '#storefront/products/product-list.ts'
 import { openProducts } from '#storefront/products/products.ts'
 import { findEntitledRelease, listReleases } from '#storefront/products/releases.ts'
-import { inTime, type Line, linesOf } from './line.ts'
+import { createLines, inTime, type Line } from './line.ts'
 
 /** Listing a bucket can be slow. */
 const PRODUCTS_TIMEOUT_MS = 20_000
@@ -16,12 +16,12 @@ export async function checkProducts(
   now: string,
 ): Promise<Line[]> {
   const { location } = products
-  const { sandbox, wrong } = linesOf('Products')
+  const { sandbox, wrong } = createLines('Products')
   if (location === null) return [sandbox('PRODUCTS_DIR is not set; a sample is sold')]
   const lines = await Promise.all(
     productList.sold.map(({ tier }) =>
       inTime(checkTier(products, productList, tier, now), PRODUCTS_TIMEOUT_MS).catch(
-        ({ message }: Error) => linesOf(`Products ${tier}`).wrong(message),
+        ({ message }: Error) => createLines(`Products ${tier}`).wrong(message),
       ),
     ),
   )
@@ -40,7 +40,7 @@ async function checkTier(
     leaveOut: (path, reason) => left.push(`${path} (${reason})`),
   })
   const source = { products: store, productList }
-  const { ok, off } = linesOf(`Products ${tier}`)
+  const { ok, off } = createLines(`Products ${tier}`)
   // Includes future releases, because a listed version without a folder is always a mistake.
   const all = await listReleases(source, tier, LATEST)
   const isListed = (await store.text(`${tier}/releases.json`)) !== null

@@ -1,10 +1,10 @@
 /** Checks Redis, and names what the service lacks without it. */
 import type { Config } from '#config/config.ts'
 import { hearsNotifications } from '#platform/notify.ts'
-import { isToCome, type Line, linesOf, type OpenPlatform } from './line.ts'
+import { createLines, isToCome, type Line, type OpenPlatform } from './line.ts'
 
 export async function checkRedis(config: Config, platform: OpenPlatform): Promise<Line> {
-  const { ok, off, wrong } = linesOf('Redis')
+  const { ok, off, wrong } = createLines('Redis')
   if (config.redisUrl === null) return off(await withoutRedis(config, platform))
   try {
     const { redis } = await platform()

@@ -1,10 +1,10 @@
 /** Checks settings alone, without calls: keys, sign-in providers, and combinations. */
 import { type Config, exposures, SECRET_KEY_LENGTH_MIN } from '#config/config.ts'
-import { type Line, linesOf } from './line.ts'
+import { createLines, type Line } from './line.ts'
 
 export function checkSignIn({ oauth: { google, github } }: Config): Line[] {
   return Object.entries({ google, github }).map(([provider, client]) => {
-    const { ok, off, sandbox } = linesOf(`Sign-in ${provider}`)
+    const { ok, off, sandbox } = createLines(`Sign-in ${provider}`)
     if (client === null) return off(`${provider.toUpperCase()}_CLIENT_ID is not set`)
     if (client.sandboxed) return sandbox('the sandbox’s account chooser')
     return ok(`client ${client.clientId}`)
@@ -12,7 +12,7 @@ export function checkSignIn({ oauth: { google, github } }: Config): Line[] {
 }
 
 export function checkSecretKey({ production, secretKey, secretKeyOld }: Config): Line {
-  const { ok, off, wrong } = linesOf('SECRET_KEY')
+  const { ok, off, wrong } = createLines('SECRET_KEY')
   if (secretKey === null) {
     return production
       ? wrong('not set: the service does not start without it (npm run -s cli -- secret)')
@@ -27,12 +27,14 @@ export function checkSecretKey({ production, secretKey, secretKeyOld }: Config):
 
 /** Lists settings that are valid alone but wrong in combination. */
 export function checkCombinations(config: Config): Line[] {
-  const lines: Line[] = exposures(config).map(({ setting, says }) => linesOf(setting).wrong(says))
-  const serve = linesOf('SERVE')
+  const lines: Line[] = exposures(config).map(({ setting, says }) =>
+    createLines(setting).wrong(says),
+  )
+  const serve = createLines('SERVE')
   const isSplit = config.serve.size < 3
   if (config.production && config.urls.base.startsWith('http:'))
     lines.push(
-      linesOf('BASE_URL').wrong(
+      createLines('BASE_URL').wrong(
         `${config.urls.base} is not https: tokens would be sent unencrypted`,
       ),
     )

@@ -3,11 +3,11 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type Config, findOriginalsFault } from '#config/config.ts'
 import { findMark, requireMark } from '#rag/originals/folder-mark.ts'
-import { type Line, linesOf, type OpenPlatform } from './line.ts'
+import { createLines, type Line, type OpenPlatform } from './line.ts'
 
 /** Creates nothing, so that checking a mistyped DATA_DIR leaves no folder. */
 export function checkDataFolder({ dataDir }: Config): Line {
-  const { ok, off, wrong } = linesOf('Data folder')
+  const { ok, off, wrong } = createLines('Data folder')
   let folder = dataDir
   while (!existsSync(folder) && folder !== dirname(folder)) folder = dirname(folder)
   try {
@@ -23,7 +23,7 @@ export function checkDataFolder({ dataDir }: Config): Line {
 
 /** Checks that this node finds the same uploaded files as every other node. */
 export async function checkOriginals(config: Config, platform: OpenPlatform): Promise<Line> {
-  const { ok, off, wrong, failed } = linesOf('Originals')
+  const { ok, off, wrong, failed } = createLines('Originals')
   const fault = findOriginalsFault(config)
   if (fault !== null) return wrong(fault)
   if (config.originals === null) return off('ORIGINALS_DIR=off: uploaded files are not stored')

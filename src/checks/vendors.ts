@@ -2,7 +2,7 @@
 
 import type { Config } from '#config/config.ts'
 import type { Dialect } from '#models/catalogue.ts'
-import { ASK_TIMEOUT_MS, type Line, linesOf } from './line.ts'
+import { ASK_TIMEOUT_MS, createLines, type Line } from './line.ts'
 
 type Vendor = Config['ai']['vendors'][string]
 type Endpoint = Vendor['endpoints'][number]
@@ -13,7 +13,7 @@ export async function checkVendors({ ai }: Pick<Config, 'ai'>): Promise<Line[]> 
 
 async function checkVendor(vendor: Vendor): Promise<Line> {
   const { keySetting, apiKey, sandboxed, endpoints, missingKeys, dialect } = vendor
-  const { ok, off, wrong, sandbox } = linesOf(`Model ${vendor.name}`)
+  const { ok, off, wrong, sandbox } = createLines(`Model ${vendor.name}`)
   if (sandboxed) return sandbox(`no ${keySetting}; answers with quotations`)
   if (apiKey === null) return off(`${keySetting} is not set`)
   const results = await Promise.all(endpoints.map((endpoint) => ask(dialect, endpoint)))

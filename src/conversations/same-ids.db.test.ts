@@ -1,5 +1,5 @@
-// A user with conversations, a twin with the same ids, and a stranger without conversations: what the
-// user does changes no row of the twin, and the rows of both are nothing to the stranger.
+// A user with conversations, a twin with the same ids, and a stranger without conversations. The user's
+// changes leave the twin's rows alone, and the stranger reads and changes no row of either.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'

@@ -1,5 +1,5 @@
-// A user with sessions, a second factor, a passkey and devices beside a twin with the same ids: what
-// the user does changes no row of the twin, and no row of the twin decides for the user.
+// A user with sessions, a second factor, a passkey and devices, and a twin with the same ids. The
+// user's changes leave the twin's rows alone, and no row of the twin decides for the user.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Secret, TOTP } from 'otpauth'

@@ -82,7 +82,7 @@ function matching(pattern: RegExp, expected: string): Reader<string> {
   }
 }
 
-function oneOf<const T extends string>(...choices: T[]): Reader<T> {
+function readChoice<const T extends string>(...choices: T[]): Reader<T> {
   return (value, at) => {
     const found = choices.find((choice) => choice === value)
     if (found !== undefined) return found
@@ -106,7 +106,7 @@ const RATED_MEMBER = matching(
   /^(service_tier|speed|inference_geo|reasoning\.mode):\S{1,100}$/,
   'a member of a request and its value, like speed:fast',
 )
-const readDialect = oneOf('openai', 'anthropic', 'gemini')
+const readDialect = readChoice('openai', 'anthropic', 'gemini')
 
 /** Returns built-in vendors and the file's, with listed prices. @throws WrongModelsFile */
 export function readVendors(
@@ -184,7 +184,7 @@ function readAlias(value: unknown, at: string, vendors: Catalogue['vendors']): A
         `${at}.models[${index}] is wrong: vectors of different models cannot be compared`,
       )
   }
-  const by = fields.optional('by', oneOf(...STRATEGIES)) ?? 'order'
+  const by = fields.optional('by', readChoice(...STRATEGIES)) ?? 'order'
   const given = fields.optional('weights', readList)
   if (given !== undefined && (by !== 'weight' || given.length !== routes.length)) {
     throw new WrongModelsFile(
@@ -382,7 +382,7 @@ function readModel(
 ): { own: OwnFields; known: Model | null } {
   const fields = new Fields(value, at, MODEL_FIELDS)
   const id = fields.required('id', MODEL_NAME)
-  const kind = fields.optional('kind', oneOf('chat', 'embedding', 'rerank'))
+  const kind = fields.optional('kind', readChoice('chat', 'embedding', 'rerank'))
   const known =
     models.find((model) => model.id === id && model.kind === (kind ?? model.kind)) ?? null
   const isChat = (kind ?? known?.kind ?? 'chat') === 'chat'
@@ -497,7 +497,7 @@ function readDollars(value: unknown, at: string): number {
 type QuirkReader = [name: keyof Quirks, read: Reader<unknown>]
 
 const OF_ALL_DIALECTS: Record<'temperature' | keyof Abilities, QuirkReader> = {
-  temperature: ['temperature', oneOf('taken', 'refused', 'without-reasoning')],
+  temperature: ['temperature', readChoice('taken', 'refused', 'without-reasoning')],
   vision: ['vision', readFlag],
   pdf: ['pdf', readFlag],
   audio: ['audio', readFlag],
@@ -508,24 +508,24 @@ const OF_ALL_DIALECTS: Record<'temperature' | keyof Abilities, QuirkReader> = {
 const QUIRKS: Record<Dialect, Record<string, QuirkReader>> = {
   openai: {
     ...OF_ALL_DIALECTS,
-    length_name: ['lengthName', oneOf('max_tokens', 'max_completion_tokens')],
-    foreign_members: ['foreignMembers', oneOf('taken', 'openai', 'refused')],
-    tool_ids: ['toolIds', oneOf('any', 'nine-characters')],
+    length_name: ['lengthName', readChoice('max_tokens', 'max_completion_tokens')],
+    foreign_members: ['foreignMembers', readChoice('taken', 'openai', 'refused')],
+    tool_ids: ['toolIds', readChoice('any', 'nine-characters')],
     refuses: ['refuses', readMemberNames],
     passes: ['passes', readMemberNames],
-    unknown_members: ['unknownMembers', oneOf('left-out', 'taken', 'refused')],
+    unknown_members: ['unknownMembers', readChoice('left-out', 'taken', 'refused')],
     adds: ['adds', readMembers],
-    earlier_reasoning: ['earlierReasoning', oneOf('as-given', 'reasoning_content')],
+    earlier_reasoning: ['earlierReasoning', readChoice('as-given', 'reasoning_content')],
     reports_cost: ['reportsCost', readFlag],
-    stream_usage: ['streamUsage', oneOf('on-request', 'always')],
-    responses: ['responses', oneOf('never', 'always', 'for-tools', 'for-tools-with-effort')],
+    stream_usage: ['streamUsage', readChoice('on-request', 'always')],
+    responses: ['responses', readChoice('never', 'always', 'for-tools', 'for-tools-with-effort')],
     has_responses: ['hasResponses', readFlag],
     rates: ['rates', readRates],
   },
   anthropic: {
     ...OF_ALL_DIALECTS,
-    forced_tools: ['forcedTools', oneOf('taken', 'refused')],
-    thinking: ['thinking', oneOf('by-default', 'on-request', 'none')],
+    forced_tools: ['forcedTools', readChoice('taken', 'refused')],
+    thinking: ['thinking', readChoice('by-default', 'on-request', 'none')],
     checks_reasoning_prefix: ['checksReasoningPrefix', readFlag],
     cache_tokens_min: [
       'cacheTokensMin',

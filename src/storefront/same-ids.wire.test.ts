@@ -1,5 +1,5 @@
-// A buyer beside a twin with the same ids, and a stranger without rows: what the buyer does changes
-// no row of the twin, and the rows of both are nothing to the stranger.
+// A buyer, a twin with the same ids, and a stranger without rows. The buyer's changes leave the
+// twin's rows alone, and the stranger reads and changes no row of either.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DAY_MS, MINUTE_MS, plus } from '#platform/clock.ts'

@@ -204,7 +204,7 @@ test('skips a half-written line and an entry that cannot be written, and writes 
   assert.equal(lines.length, 2, lines.join(''))
 })
 
-const linesOf = (path: string) =>
+const createLines = (path: string) =>
   readFileSync(path, 'utf8')
     .split('\n')
     .filter((line) => line !== '')
@@ -266,7 +266,7 @@ async function untilRecords(app: TestApp, count: number): Promise<void> {
 const readSpool = (dataDir: string) =>
   readdirSync(dataDir)
     .filter((name) => name.startsWith('usage-spool'))
-    .flatMap((name) => linesOf(join(dataDir, name)))
+    .flatMap((name) => createLines(join(dataDir, name)))
 
 const ledgerIsBehind = (dataDir: string) =>
   readdirSync(dataDir).some((name) => name.startsWith('usage-spool'))
@@ -333,7 +333,7 @@ test('a replay that a closing database rejects loses no record', async (t) => {
   refuse()
   await wait(100)
   assert.deepEqual(
-    readdirSync(dataDir).flatMap((name) => linesOf(join(dataDir, name))),
+    readdirSync(dataDir).flatMap((name) => createLines(join(dataDir, name))),
     ['{"n":1}'],
   )
 })

@@ -73,7 +73,7 @@ const parseRegistration = parseSearch({
 const token = { token: parseText }
 const passage = { chunk: parseNumber(0, 1_000_000_000), page: parseNumber(1, 1_000_000) }
 
-const inPublic = pagesOf(publicLayout)
+const inPublic = declarePages(publicLayout)
 const publicPages = [
   inPublic('/', () => import('./home/home-page.tsx'), 'HomePage'),
   inPublic('/pricing', () => import('./pricing/pricing-page.tsx'), 'PricingPage', {
@@ -143,7 +143,7 @@ const publicPages = [
   ),
 ] as const
 
-const inApp = pagesOf(appLayout)
+const inApp = declarePages(appLayout)
 const appPages = [
   inApp('/dashboard', () => import('./overview/overview-page.tsx'), 'OverviewPage', {
     success: parseTrue,
@@ -204,17 +204,17 @@ const appPages = [
   createRoute({
     getParentRoute: () => appLayout,
     path: '/chat',
-    beforeLoad: redirectTo('/home'),
+    beforeLoad: createRedirect('/home'),
   }),
   createRoute({
     getParentRoute: () => appLayout,
     path: '/ask',
-    beforeLoad: redirectTo('/home'),
+    beforeLoad: createRedirect('/home'),
   }),
   createRoute({
     getParentRoute: () => appLayout,
     path: '/admin',
-    beforeLoad: redirectTo('/run/today'),
+    beforeLoad: createRedirect('/run/today'),
   }),
   createRoute({
     getParentRoute: () => appLayout,
@@ -235,7 +235,7 @@ const appPages = [
 ] as const
 
 // The service checks the filters of these pages: this file loads with every page.
-const inRun = pagesOf(runLayout)
+const inRun = declarePages(runLayout)
 const runPages = [
   inRun('/run/setup', () => import('./setup/setup-page.tsx'), 'SetupPage'),
   inRun('/run/brand', () => import('./brand/brand-page.tsx'), 'BrandPage'),
@@ -284,12 +284,12 @@ const runPages = [
   ),
 ] as const
 
-const inShop = pagesOf(shopLayout)
+const inShop = declarePages(shopLayout)
 const shopPages = [
   createRoute({
     getParentRoute: () => shopLayout,
     path: '/shop',
-    beforeLoad: redirectTo('/shop/orders'),
+    beforeLoad: createRedirect('/shop/orders'),
   }),
   inShop('/shop/orders', () => import('./shop/orders-page.tsx'), 'OrdersPage', {
     q: parseText,
@@ -347,7 +347,7 @@ declare module '@tanstack/react-router' {
 }
 
 /** Returns a function that creates the routes of a layout's pages. */
-function pagesOf<L extends AnyRoute>(layout: L) {
+function declarePages<L extends AnyRoute>(layout: L) {
   return <
     const Path extends string,
     Module extends Record<string, ComponentType>,
@@ -385,7 +385,7 @@ function lazyPage<T extends Record<string, ComponentType>, K extends keyof T>(
   )
 }
 
-function redirectTo(to: '/home' | '/run/today' | '/shop/orders') {
+function createRedirect(to: '/home' | '/run/today' | '/shop/orders') {
   return (): void => {
     throw redirect({ to })
   }

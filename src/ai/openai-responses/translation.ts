@@ -21,7 +21,7 @@ const SHARED = listWords(
   'prompt_cache_key prompt_cache_retention prompt_cache_options',
 )
 
-/** Other vendors' models need none of these: the answer repeats their results as text. */
+/** Skipped for other vendors' models, because the answer repeats their results as text. */
 const SKIPPED = wordSet(
   'web_search_call file_search_call code_interpreter_call tool_search_call tool_search_output',
   'mcp_list_tools mcp_approval_request mcp_approval_response',

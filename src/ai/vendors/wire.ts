@@ -89,7 +89,7 @@ function openAgent(timeouts: WireTimeouts, onConnection: () => void): Agent {
         callback(...connected)
       })
     },
-    // undici cannot tell a reasoning model from a broken stream, so silence is measured here.
+    // undici cannot distinguish a reasoning model from a broken stream, so silence is measured here.
     headersTimeout: 0,
     bodyTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE_MS,

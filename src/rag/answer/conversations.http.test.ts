@@ -292,7 +292,7 @@ test('twenty conversations of three turns: each answer’s sentences are on the 
     const form = new FormData()
     form.append(
       'file',
-      new Blob([buildPdf(pages.map((page) => drawLines(linesOf(page)))) as never]),
+      new Blob([buildPdf(pages.map((page) => drawLines(createLines(page)))) as never]),
       name,
     )
     form.append('chunk_size', '320')
@@ -357,6 +357,6 @@ function flat(text: string): string {
   return text.replace(/\s+/g, ' ')
 }
 
-function linesOf(page: string): string[] {
+function createLines(page: string): string[] {
   return page.match(/.{1,80}(?:\s|$)/g)?.map((line) => line.trim()) ?? []
 }

@@ -353,17 +353,20 @@ function paperOf(file: string): Uint8Array {
   return buildPdf(
     pages.map(({ asked, followUp }, i) => {
       const column = (sentence: string, part: string, x: number) =>
-        drawLines(linesOf(`${filler} of part ${i + 1}${part}. ${sentence} ${filler} as before.`), {
-          x,
-          y: 690,
-        })
-      const end = i === 2 ? [drawLines(linesOf(ORDER), { x: 320, y: 400 })] : []
+        drawLines(
+          createLines(`${filler} of part ${i + 1}${part}. ${sentence} ${filler} as before.`),
+          {
+            x,
+            y: 690,
+          },
+        )
+      const end = i === 2 ? [drawLines(createLines(ORDER), { x: 320, y: 400 })] : []
       const head = i === 0 ? [drawLines([title], { y: 740 })] : []
       return [...head, column(asked[1], 'a', 60), column(followUp[1], 'b', 320), ...end].join('\n')
     }),
   )
 }
 
-function linesOf(text: string): string[] {
+function createLines(text: string): string[] {
   return text.match(/.{1,38}(?:\s|$)/g)?.map((line) => line.trim()) ?? []
 }

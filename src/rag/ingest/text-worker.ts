@@ -1,4 +1,4 @@
-// Holds one long text off the main thread, from its bytes to its chunks: parsing 64 MB of JSON, or
+// Holds one long text off the main thread, from its bytes to its chunks. Parsing 64 MB of JSON, or
 // copying such a text between threads, would block all requests for half a second.
 import type { MessagePort } from 'node:worker_threads'
 import { type Place, readBytes } from '#platform/content.ts'

@@ -114,7 +114,7 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
         }
       },
     )
-    // A missing credential or permission is told where to get one; a page of another site is not.
+    // Without a credential or a permission, the reply names where to get one, but not to other sites.
     scope.setErrorHandler((error, request, reply) => {
       if (platformProblem.is(error, 'unauthenticated')) {
         if (isForeign(request)) throw ragProblem('origin_refused')

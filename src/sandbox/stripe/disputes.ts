@@ -1,5 +1,7 @@
 /** Disputes: a cardholder reclaims a payment. */
+
 import type { Stripe } from 'stripe'
+import { listWords } from '#platform/words.ts'
 import { recordTransaction } from './balance-transactions.ts'
 import { blank } from './blank-fields.ts'
 import { type Db, type ProcessorDeps, seconds } from './deps.ts'
@@ -8,6 +10,17 @@ import { badParameter, missingObject, refused } from './fault.ts'
 import { all, getExisting, newId, put } from './objects.ts'
 
 const ANSWER_WITHIN_S = 7 * 24 * 3_600
+
+/** Fields of an answer to a dispute, which nothing sends to the sandbox. */
+const EVIDENCE = listWords(`
+  access_activity_log billing_address cancellation_policy cancellation_policy_disclosure
+  cancellation_rebuttal customer_communication customer_email_address customer_name
+  customer_purchase_ip customer_signature duplicate_charge_documentation
+  duplicate_charge_explanation duplicate_charge_id product_description receipt refund_policy
+  refund_policy_disclosure refund_refusal_explanation service_date service_documentation
+  shipping_address shipping_carrier shipping_date shipping_documentation
+  shipping_tracking_number uncategorized_file uncategorized_text
+`)
 
 export function openDispute(deps: ProcessorDeps, chargeId: string): Stripe.Dispute {
   const charge = getExisting(deps, 'charge', chargeId)
@@ -23,6 +36,10 @@ export function openDispute(deps: ProcessorDeps, chargeId: string): Stripe.Dispu
     created: seconds(deps),
     currency: charge.currency,
     enhanced_eligibility_types: [],
+    evidence: {
+      ...Object.fromEntries(EVIDENCE.map((name) => [name, null])),
+      enhanced_evidence: {},
+    },
     evidence_details: {
       due_by: seconds(deps) + ANSWER_WITHIN_S,
       enhanced_eligibility: {},

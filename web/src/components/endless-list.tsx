@@ -9,7 +9,7 @@ type EndlessListProps<Page, Row> = {
   query: UseInfiniteQueryResult<InfiniteData<Page>>
   /** Returns the rows of a page. */
   rows: (page: Page) => readonly Row[]
-  /** What the list counts, and its plural unless that ends with an s. */
+  /** The noun for a row; `several` is its plural unless that ends with an s. */
   what: string
   several?: string
   /** Shown when there are no rows. */

@@ -1,4 +1,4 @@
-/** OLE: encrypted Office documents, and all from before 2007. Not read; the error tells which. */
+/** OLE: encrypted Office documents, and all from before 2007. They are not read, and the error names the format. */
 import { Unreadable } from './unreadable.ts'
 
 /** @throws Unreadable always, with advice */

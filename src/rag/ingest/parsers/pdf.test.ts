@@ -11,7 +11,7 @@ for (const sample of pdfSamples()) {
   test(`${sample.name}: no line is lost, added or moved`, async () => {
     const { text, outline = {}, warnings } = await parsePdf(renderPdf(sample))
 
-    assertSame(plain(text), plain(linesOf(sample).join('\n')))
+    assertSame(plain(text), plain(createLines(sample).join('\n')))
     const { texts, places } = cut(text, outline)
     const paths = places
       .map(({ heading }) => heading)
@@ -33,7 +33,7 @@ for (const sample of pdfSamples()) {
   })
 }
 
-function linesOf({ pages }: PdfSample): string[] {
+function createLines({ pages }: PdfSample): string[] {
   return pages.flat().map(({ text }) => text)
 }
 

@@ -64,7 +64,7 @@ class RtfReader {
   #pending = new Uint8Array(1_024)
   #pendingLength = 0
   #text = ''
-  /** What the font table and the style sheet are describing. */
+  /** The entry of the font table or of the style sheet that is being read. */
   #font = 0
   #styleName = ''
   #edges: number[] = []
