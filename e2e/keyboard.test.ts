@@ -176,7 +176,7 @@ async function changeOwnPlan(
   await keyboard.press(dialog.getByRole('button', { name: /^(Pay \$.* and change|Change) plan$/ }))
   await dialog.waitFor({ state: 'detached' })
   await inspect('the plans')
-  // The focus stays, although the button of one's own plan is replaced by a link.
+  // The focus stays in the page, although a link replaces the button of the chosen plan.
   await page.locator('main:focus-within').waitFor()
   await keyboard.press(page.getByRole('banner').getByRole('link', { name: 'Open the app' }), {
     direction: 'Shift+Tab',

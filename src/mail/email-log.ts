@@ -1,6 +1,6 @@
 /**
- * A row for every email: to whom, its subject, and what became of it. It has neither the text nor
- * the links, which sign people in.
+ * A row for every email with its recipient, subject and outcome. It has neither the text nor the
+ * links, which sign people in.
  */
 import './tables.ts'
 import { type Selectable, sql } from 'kysely'
@@ -134,7 +134,7 @@ export function eraseEmailsSlice(db: Db, userId: string): Promise<number> {
 }
 
 /** Deletes the emails to an address that are logged without an account. */
-export async function forgetEmailsTo(tx: Db, { key, since }: ErasedAddress): Promise<void> {
+export async function eraseEmails(tx: Db, { key, since }: ErasedAddress): Promise<void> {
   let query = tx.deleteFrom('emails').where('address_key', '=', key).whereRef('owner', '=', 'id')
   if (since !== null) query = query.where('created_at', '>=', since)
   await query.execute()

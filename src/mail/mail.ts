@@ -11,8 +11,8 @@ import type { Platform } from '#platform/platform.ts'
 import type { Collected, ErasedAddress } from '#platform/room.ts'
 import type { Email } from './email.ts'
 import {
+  eraseEmails,
   eraseEmailsSlice,
-  forgetEmailsTo,
   insertEmail,
   listEmailsOfUser,
   type Outcome,
@@ -76,7 +76,7 @@ export function createMail(
       // A user with the operator's own address leaves the emails to the operator in place.
       const supportKey = config.mail.supportEmail.toLowerCase()
       for (const address of addresses)
-        if (address.key !== supportKey) await forgetEmailsTo(tx, address)
+        if (address.key !== supportKey) await eraseEmails(tx, address)
     },
     eraseSlices: [eraseEmailsSlice],
     collect: async (from, userId) => ({ emails: () => listEmailsOfUser(from, userId) }),

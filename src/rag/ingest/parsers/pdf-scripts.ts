@@ -25,6 +25,7 @@ export class LineScripts {
 
   /**
    * Returns the text of the next piece, with a mark if it is a script.
+   *
    * @param gap from the end of the line to the piece
    * @param before the text of the piece before it
    */
