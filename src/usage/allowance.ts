@@ -7,7 +7,7 @@ import { Instant, Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import { listAlerts } from './alerts.ts'
 import { toBudgetTx } from './budgets.ts'
-import type { FreeAllowance } from './ledger.ts'
+import type { FreeAllowance, Ledger } from './ledger.ts'
 import { computeSpan, namePeriods, PERIODS, type Period } from './periods.ts'
 import { type PlanBudgets, subtractOveruse } from './plan-budgets.ts'
 import { readCallScope } from './span.ts'
@@ -19,6 +19,7 @@ export type KeyAllowance = { id: string; period: Period; limitNanos: number }
 
 type Deps = Pick<Platform, 'db' | 'clock'>
 type Needs = {
+  ledger: Pick<Ledger, 'readReservedNanos'>
   planBudget: PlanBudgets
   freeAllowance: FreeAllowance
   keyBudgets(userId: string): Promise<KeyAllowance[]>
@@ -70,7 +71,7 @@ const Allowance = Type.Object(
 export function allowanceRoute(
   app: App,
   { db, clock }: Deps,
-  { planBudget, freeAllowance, keyBudgets }: Needs,
+  { ledger, planBudget, freeAllowance, keyBudgets }: Needs,
 ) {
   app.get(
     '/api/usage/allowance',
@@ -107,7 +108,7 @@ export function allowanceRoute(
         renews_at: plan.end > at ? (keyId === null ? plan.end : month.end) : null,
         limit_usd: plan.nanos === null ? null : isTaken ? 0 : plan.nanos / 1e9,
         used_usd: (own?.used_nanos ?? unopened.nanos) / 1e9,
-        reserved_usd: (own?.reserved_nanos ?? 0) / 1e9,
+        reserved_usd: ledger.readReservedNanos(userId, own) / 1e9,
         keys: await Promise.all(
           keys.map(async ({ id, period, limitNanos }) => {
             const span = computeSpan(period, at)

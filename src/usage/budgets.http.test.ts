@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { DAY_MS } from '#platform/clock.ts'
 import { testApp } from '#testing/app.ts'
 import { ON_POSTGRES } from '#testing/database.ts'
-import { type MockVendor, mockVendor, refuses, says } from '#testing/mock-vendor.ts'
+import { type MockVendor, mockVendor, refuses, says, silent } from '#testing/mock-vendor.ts'
 import { USAGE_NEEDS } from '#testing/spend.ts'
 import type { Ledger, ReserveCall } from './ledger.ts'
 import { computeSpan, namePeriods } from './periods.ts'
@@ -105,6 +105,27 @@ test('a plan has dollars by default, spends all of them but not more, and renews
     [renewed.period_start, renewed.used_usd],
     ['2030-04-01T00:00:00.000Z', 0.000_006],
   )
+})
+
+test('the allowance shows what a running call has reserved, until the call ends', async (t) => {
+  const { vendor, ada, allowance } = await setting(t)
+  vendor.play(silent)
+  const leaving = new AbortController()
+  const body = { messages: HI, model: MODEL, provider: 'openai', max_tokens: 1_000 }
+  const running = ada.request('POST', '/api/ai/chat', { body, signal: leaving.signal })
+  const untilReserved = async (isReserved: boolean) => {
+    for (;;) {
+      const { reserved_usd } = await allowance()
+      if (reserved_usd > 0 === isReserved) return reserved_usd
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+  }
+  // 1,000 output tokens cost $0.0005, and the prompt less than a tenth of that.
+  const reserved = await untilReserved(true)
+  assert.ok(reserved >= 0.000_5 && reserved < 0.000_55, String(reserved))
+  leaving.abort()
+  await assert.rejects(running)
+  await untilReserved(false)
 })
 
 test('a key’s budget renews with the day, the ISO week or the month, and its error names the period', async (t) => {
@@ -487,7 +508,8 @@ test('periods begin with UTC days, ISO weeks and months, also at the end of a ye
 
 test('another process’s change of a budget’s row applies from the next call on', async (t) => {
   const { app } = await setting(t)
-  const usage = createUsage(app.platform, USAGE_NEEDS)
+  const config = { ...app.config, serve: new Set(['api'] as const) }
+  const usage = createUsage({ ...app.platform, config }, USAGE_NEEDS)
   t.after(() => usage.close())
   const { ledger } = usage
   const dollars = { limitNanos: 2_000_000, period: 'day' } as const

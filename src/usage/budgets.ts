@@ -49,7 +49,17 @@ export type AlertedBudget = Pick<
   'used_nanos' | 'alerted_nanos' | 'alerted_limit_nanos'
 >
 
-export type BudgetRow = Omit<Tables['usage_budgets'], 'user_id'>
+export const BUDGET_COLUMNS = [
+  'scope',
+  'period',
+  'used_tokens',
+  'used_nanos',
+  'reserved_tokens',
+  'reserved_nanos',
+  'alerted_nanos',
+  'alerted_limit_nanos',
+] as const
+export type BudgetRow = Pick<Tables['usage_budgets'], (typeof BUDGET_COLUMNS)[number]>
 
 const compiled = createQueryCache()
 
@@ -76,14 +86,13 @@ async function lockBudgets(
   userId: string,
   limits: readonly BudgetLimit[],
 ): Promise<BudgetRow[]> {
-  const budgets = limits.map(({ scope, name: period }) => ({ scope, period }))
+  const budgets = toBudgets(limits)
   const query = compiled(db, `lock:${limits.length}`, listParameters(userId, budgets), () =>
     forUpdate(
       db,
       db
         .selectFrom('usage_budgets')
-        .select(['scope', 'period', 'used_tokens', 'used_nanos', 'reserved_tokens'])
-        .select(['reserved_nanos', 'alerted_nanos', 'alerted_limit_nanos'])
+        .select(BUDGET_COLUMNS)
         .where('user_id', '=', userId)
         .where(isOneOf(budgets))
         // The same order in all requests makes deadlocks rare; `retryDeadlocks` repeats the others.
@@ -94,8 +103,13 @@ async function lockBudgets(
   return (await run(query)).rows as BudgetRow[]
 }
 
-/** Builds the update that reserves the amounts on all budgets of the call. */
-export function addReserved(db: Db, { userId, budgets, tokens, nanos }: Held): CompiledQuery {
+/** Builds the update that reserves the amounts on all budgets of a call. */
+export function addReserved(
+  db: Db,
+  { userId, limits }: { userId: string; limits: readonly BudgetLimit[] },
+  { tokens, nanos }: Amounts,
+): CompiledQuery {
+  const budgets = toBudgets(limits)
   const parameters = [tokens, nanos, ...listParameters(userId, budgets)]
   return compiled(db, `reserve:${budgets.length}`, parameters, () =>
     db
@@ -107,6 +121,10 @@ export function addReserved(db: Db, { userId, budgets, tokens, nanos }: Held): C
       .where('user_id', '=', userId)
       .where(isOneOf(budgets)),
   )
+}
+
+export function toBudgets(limits: readonly BudgetLimit[]): Budget[] {
+  return limits.map(({ scope, name: period }) => ({ scope, period }))
 }
 
 /** Faster than a list of values on SQLite. */

@@ -13,14 +13,16 @@ import type { Problem } from '#platform/problem.ts'
 import { BudgetQueue } from './budget-queue.ts'
 import { type BudgetLimit, type Held, toBudgetTx } from './budgets.ts'
 import { createIdGenerator } from './ids.ts'
-import { Nodes } from './nodes.ts'
+import { LocalReservations } from './local-reservations.ts'
+import { isAlone, Nodes } from './nodes.ts'
 import { OpenCalls, type OpenCallTerms, type OpenHandle } from './open-calls.ts'
 import { computeSpan, namePeriods, type Period } from './periods.ts'
 import { type PlanBudget, type PlanBudgets, subtractOveruse } from './plan-budgets.ts'
 import { usageProblem } from './problems.ts'
 import { toStorableModel, type UsageRecord } from './record.ts'
-import { type CallSize, type ReservationResult, Reservations } from './reservations.ts'
+import type { CallSize, ReservationResult, Reservations } from './reservations.ts'
 import { type Settlement, writeSettlements } from './settlements.ts'
+import { SharedReservations } from './shared-reservations.ts'
 import { Spool } from './spool.ts'
 import type { PlanPeriod } from './tables.ts'
 
@@ -51,6 +53,8 @@ export type Reservation = {
   open: OpenHandle | null
 }
 
+type ReservedRow = { scope: string; period: string; reserved_nanos: number }
+
 /** Decides who has the allowance of the free plan, which each mailbox has once. */
 export type FreeAllowance = {
   claim(userId: string): Promise<'granted' | 'unverified' | 'taken'>
@@ -65,6 +69,7 @@ export class Ledger {
   readonly #platform: Pick<Platform, 'db' | 'clock' | 'config'>
   readonly #planBudget: PlanBudgets
   readonly #freeAllowance: FreeAllowance
+  readonly #isAlone: boolean
   readonly #reservations: Reservations
   readonly #openCalls: OpenCalls
   readonly #nodes: Nodes
@@ -72,7 +77,7 @@ export class Ledger {
   readonly #nextId = createIdGenerator()
   readonly #queue = new BudgetQueue()
   readonly #batches = batchWrites(async (settlements: Settlement[]) => {
-    await writeSettlements(this.#platform.db, settlements, false)
+    await this.#write(settlements, false)
     return settlements.map(() => null)
   })
 
@@ -88,10 +93,13 @@ export class Ledger {
     this.#spool = new Spool({
       dataDir: config.dataDir,
       log,
-      write: (settlements) => writeSettlements(db, settlements, true),
-      onLost: (settlement) => writeSettlements(db, [{ ...settlement, record: null }], true),
+      write: (settlements) => this.#write(settlements, true),
+      onLost: (settlement) => this.#write([{ ...settlement, record: null }], true),
     })
-    this.#reservations = new Reservations(db, nodeId)
+    this.#isAlone = isAlone(platform)
+    this.#reservations = this.#isAlone
+      ? new LocalReservations(db)
+      : new SharedReservations(db, nodeId)
     this.#openCalls = new OpenCalls(platform, nodeId)
     this.#nodes = new Nodes(platform, nodeId)
     metrics.readings(
@@ -120,13 +128,18 @@ export class Ledger {
     const { db, clock } = this.#platform
     const { userId, signal } = call
     const deadlineMs = performance.now() + WAIT_MS
+    // A reservation in memory would begin calls that the database cannot record.
+    if (this.#isAlone && this.#spool.isFailing) await this.#nodes.beat()
     while (true) {
       const at = clock.now()
       const plan = await subtractOveruse(toBudgetTx(db), userId, this.#planBudget(call, at))
       if (plan.isFree && !isFreeOfCharge(call)) await this.#claimFreeAllowance(userId)
       const id = this.#nextId(at)
       const limits = listLimits(plan, call, at)
-      const result = await this.#reservations.reserve({ ...call, id, at, limits })
+      const result: ReservationResult =
+        limits.length === 0
+          ? { is: 'reserved', held: null, completionTokens: call.completionTokens }
+          : await this.#reservations.reserve({ ...call, id, at, limits })
       if (result.is === 'reserved') {
         const { held, completionTokens } = result
         const reservation = { id, userId, completionTokens, at, plan, held, open: null }
@@ -151,6 +164,12 @@ export class Ledger {
   /** Releases the reservation without a record, because no call was made. */
   async release(reservation: Reservation): Promise<void> {
     await this.#end(reservation, null)
+  }
+
+  /** Returns the nanodollars that running calls have reserved on the budget of this row. */
+  readReservedNanos(userId: string, row: ReservedRow | undefined): number {
+    if (row === undefined) return 0
+    return row.reserved_nanos + this.#reservations.readUnwritten(userId, row).nanos
   }
 
   /** @throws Problem 403 when the address is not verified, or another account has the allowance */
@@ -184,7 +203,7 @@ export class Ledger {
     const note = reservation?.open ? this.#openCalls.close(reservation.open) : null
     const hasNote = note !== null
     await note
-    const isReserved = held !== null
+    const isReserved = held !== null && !this.#isAlone
     const settlement: Settlement = {
       // The id is fixed before the first try, which may be committed even if it reports an error; the
       // next try then finds the record.
@@ -195,9 +214,16 @@ export class Ledger {
       isReserved,
       hasNote,
     }
-    if (record === null && !isReserved && !hasNote) return
-    if (!(await this.#tryWrite(settlement))) await this.#spool.add(settlement)
+    if (record === null && !isReserved && !hasNote) this.#reservations.release([settlement.id], [])
+    else if (!(await this.#tryWrite(settlement))) await this.#spool.add(settlement)
     for (const { scope } of held?.budgets ?? []) this.#queue.wake(`${settlement.userId}|${scope}`)
+  }
+
+  async #write(settlements: readonly Settlement[], isRepeated: boolean): Promise<void> {
+    const ids = settlements.map(({ id }) => id)
+    await writeSettlements(this.#platform.db, settlements, isRepeated, (changed) =>
+      this.#reservations.release(ids, changed),
+    )
   }
 
   /** Returns false if the database does not accept the settlement. */
@@ -219,7 +245,7 @@ export class Ledger {
       if (failure !== null && failure !== 'busy') return false
       await pause(delayMs)
       try {
-        await writeSettlements(this.#platform.db, [settlement], true)
+        await this.#write([settlement], true)
         return true
       } catch (again) {
         error = again

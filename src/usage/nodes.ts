@@ -16,6 +16,13 @@ const BEAT_MS = 10_000
 /** A node without a heartbeat for this long is dead. */
 const DEAD_MS = 60_000
 
+const PARTS = ['api', 'storefront', 'worker'] as const
+
+/** True if no other process uses the database: it is embedded, and this process runs all parts (`SERVE`). */
+export function isAlone({ db, config }: Pick<Platform, 'db' | 'config'>): boolean {
+  return findDialect(db) === 'sqlite' && PARTS.every((part) => config.serve.has(part))
+}
+
 export class Nodes {
   readonly #platform: Pick<Platform, 'db' | 'clock' | 'log' | 'config'>
   readonly #nodeId: string
@@ -27,14 +34,10 @@ export class Nodes {
   }
 
   async start(): Promise<void> {
-    const { db, config } = this.#platform
-    const parts = ['api', 'storefront', 'worker'] as const
-    // No other process uses an embedded database if this one runs all parts (`SERVE`).
-    const isAlone = findDialect(db) === 'sqlite' && parts.every((part) => config.serve.has(part))
-    await this.#beat(isAlone ? 0 : DEAD_MS)
+    await this.beat(isAlone(this.#platform) ? 0 : DEAD_MS)
     const warn = seldom((details, message) => this.#platform.log.warn(details, message))
     const beat = () =>
-      this.#beat(DEAD_MS).catch((err) =>
+      this.beat().catch((err) =>
         warn({ err }, 'calls of dead processes could not be settled and will be retried'),
       )
     this.#timer = setInterval(beat, BEAT_MS).unref()
@@ -44,7 +47,8 @@ export class Nodes {
     clearInterval(this.#timer)
   }
 
-  async #beat(deadMs: number): Promise<void> {
+  /** Writes the heartbeat, and settles the calls of nodes that have had none for `deadMs`. */
+  async beat(deadMs = DEAD_MS): Promise<void> {
     const { db, clock } = this.#platform
     const seen_at = databaseNow(db, clock)
     await db

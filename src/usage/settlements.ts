@@ -19,13 +19,13 @@ import {
 import { removeNote } from './open-calls.ts'
 import { namePeriods } from './periods.ts'
 import { toNanos, type UsageRecord } from './record.ts'
-import { removeReservations } from './reservations.ts'
+import { removeReservations } from './shared-reservations.ts'
 import { buildRecordQueries, isRecorded } from './store.ts'
 import type { PlanPeriod } from './tables.ts'
 
 /**
  * `id` is the id of the call; `record` is null if no call was made. Without `plan`, the call counts in
- * its calendar month.
+ * its calendar month. `isReserved`: the call has a row in `usage_reservations`.
  */
 export type Settlement = {
   id: string
@@ -38,26 +38,29 @@ export type Settlement = {
 
 /**
  * Writes settlements in one transaction. With `isRepeated`, an earlier try may have been committed:
- * the parts that it wrote are skipped, and the commit waits for the disk.
+ * the parts that it wrote are skipped, and the commit waits for the disk. `committed` is called right
+ * after the commit, with the changed budgets.
  */
 export function writeSettlements(
   db: Db,
   settlements: readonly Settlement[],
   isRepeated: boolean,
-): Promise<void> {
+  committed: (changes: readonly BudgetChange[]) => void = () => {},
+): Promise<unknown> {
   const settle = (tx: BudgetTx) => settleCalls(tx, settlements, isRepeated)
   return retryDeadlocks(() =>
     isRepeated
-      ? transaction(db, (tx) => settle(toBudgetTx(tx)))
-      : commitAsync(db, (run) => settle({ db, run })),
+      ? transaction(db, (tx) => settle(toBudgetTx(tx))).then(committed)
+      : commitAsync(db, (run) => settle({ db, run }), committed),
   )
 }
 
+/** Returns the changes of the budgets. */
 export async function settleCalls(
   tx: BudgetTx,
   settlements: readonly Settlement[],
   isRepeated: boolean,
-): Promise<void> {
+): Promise<readonly BudgetChange[]> {
   const recorded: Recorded[] = []
   for (const { id, userId, record, plan } of settlements) {
     if (record === null || (isRepeated && (await isRecorded(tx, userId, id)))) continue
@@ -68,7 +71,9 @@ export async function settleCalls(
     if (hasNote) await tx.run(removeNote(tx.db, userId, id))
   const reserved = settlements.filter(({ isReserved }) => isReserved)
   const released = await removeReservations(tx, reserved)
-  for (const change of sumChanges(recorded, released)) await applyChange(tx, change)
+  const changes = sumChanges(recorded, released)
+  for (const change of changes) await applyChange(tx, change)
+  return changes
 }
 
 type Recorded = { id: string; record: UsageRecord; plan: PlanPeriod | null }

@@ -47,7 +47,7 @@ export function createUsage(
       usageRoutes(app, platform)
       callRoutes(app, platform)
       durationRoutes(app, platform)
-      allowanceRoute(app, platform, { planBudget, freeAllowance, keyBudgets })
+      allowanceRoute(app, platform, { ledger, planBudget, freeAllowance, keyBudgets })
     },
     /** Reports the use of a key's budgets. */
     keyUse: (userId: string, keyId: string, period: Period) =>
