@@ -1,10 +1,9 @@
 /**
- * `npm test`. Against TEST_DATABASE_URL the whole suite uses that server; otherwise it runs on
- * SQLite, and the tests of queries once more on the embedded PostgreSQL. A run of named parts uses
- * both for tests over HTTP too; for all of them the embedded one takes minutes. Everything runs side by
- * side, in a few processes that share what they loaded. A run ends with one line: N passed, N
- * failed. Its trap: Node counts a file in which nothing ran as a test that passed, so those are
- * taken off again.
+ * `npm test`. Against TEST_DATABASE_URL the suite uses that server; otherwise it runs on SQLite, and
+ * the tests of queries once more on the embedded PostgreSQL. A run of named parts uses both for tests
+ * over HTTP too; for all of them the embedded one takes minutes. Everything runs side by side, in a
+ * few processes that share what they loaded. A run ends with one line: N passed, N failed. Its trap:
+ * Node counts a file in which nothing ran as a test that passed, so those are taken off again.
  */
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -43,6 +42,8 @@ const ON_BOTH_ENGINES = ['src/**/*.{http,db}.test.ts']
 const QUERIES = ['src/**/*.db.test.ts']
 const OVER_HTTP = ['src/**/*.{http,wire}.test.ts']
 const IN_BROWSER = ['e2e/**/*.test.ts']
+/** Parsing files and showing pages needs no database: a whole run on a server leaves these out. */
+const WITHOUT_DATABASE = /^(src\/rag\/ingest\/parsers|web)\//
 const COVERAGE = [
   '--experimental-test-coverage',
   '--test-coverage-include=src/**',
@@ -184,7 +185,9 @@ function planPasses(): Pass[] {
     return [{ name: 'coverage', files: whole, args, env: { NODE_DISABLE_COMPILE_CACHE: '1' } }]
   }
   const onService = find(...(options.copied ? OVER_HTTP : ON_SERVICE)).filter(chosen)
-  const rules = options.copied ? [] : whole.filter((file) => !onService.includes(file))
+  const isSkipped = (file: string) =>
+    options.copied || (onServer && parts.length === 0 && WITHOUT_DATABASE.test(file))
+  const rules = whole.filter((file) => !onService.includes(file) && !isSkipped(file))
   const embedded: Pass = {
     name: 'embedded PostgreSQL',
     files:
