@@ -1,5 +1,5 @@
-// A customer, a developer and a founder do their work by the keyboard alone: on a new service and in the seeded year, on a
-// screen and on a phone, in light and dark.
+// A customer, a developer and a founder do their work by the keyboard alone, on a new service and in the seeded year. They
+// use a screen and a phone, in light and dark.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,9 +1,9 @@
 /**
  * `npm run mutate -- [--list] [--tests PART] [PART …]`
  *
- * Switches off one condition on an owner or a lifetime at a time and runs the nearest tests that
- * use it, on SQLite, or on the embedded PostgreSQL with TEST_ENGINE=pglite. A condition that no test
- * misses is a survivor: it needs a test or a reason in REASONS. PART chooses conditions by their
+ * Switches off one condition on an owner or a lifetime at a time, and runs the nearest tests that
+ * use it. They run on SQLite, or on the embedded PostgreSQL with TEST_ENGINE=pglite. A condition that
+ * no test misses is a survivor: it needs a test or a reason in REASONS. PART chooses conditions by their
  * name in the list, and tests by their path; `--tests same-ids` is the fastest. Exits with 1 when
  * there are unexplained survivors.
  *

@@ -185,13 +185,13 @@ function readAlias(value: unknown, at: string, vendors: Catalogue['vendors']): A
       )
   }
   const by = fields.optional('by', readChoice(...STRATEGIES)) ?? 'order'
-  const given = fields.optional('weights', readList)
-  if (given !== undefined && (by !== 'weight' || given.length !== routes.length)) {
+  const list = fields.optional('weights', readList)
+  if (list !== undefined && (by !== 'weight' || list.length !== routes.length)) {
     throw new WrongModelsFile(
       `${at}.weights is wrong: expected one for each of its models, with "by": "weight"`,
     )
   }
-  const weights = given ? fields.list('weights', readWeight) : routes.map(() => 1)
+  const weights = list ? fields.list('weights', readWeight) : routes.map(() => 1)
   if (weights.every((weight) => weight === 0)) {
     throw new WrongModelsFile(`${at}.weights is wrong: at least one must be above 0`)
   }

@@ -42,8 +42,6 @@ const ON_BOTH_ENGINES = ['src/**/*.{http,db}.test.ts']
 const QUERIES = ['src/**/*.db.test.ts']
 const OVER_HTTP = ['src/**/*.{http,wire}.test.ts']
 const IN_BROWSER = ['e2e/**/*.test.ts']
-/** Parsing files and showing pages needs no database: a whole run on a server leaves these out. */
-const WITHOUT_DATABASE = /^(src\/rag\/ingest\/parsers|web)\//
 const COVERAGE = [
   '--experimental-test-coverage',
   '--test-coverage-include=src/**',
@@ -185,9 +183,7 @@ function planPasses(): Pass[] {
     return [{ name: 'coverage', files: whole, args, env: { NODE_DISABLE_COMPILE_CACHE: '1' } }]
   }
   const onService = find(...(options.copied ? OVER_HTTP : ON_SERVICE)).filter(chosen)
-  const isSkipped = (file: string) =>
-    options.copied || (onServer && parts.length === 0 && WITHOUT_DATABASE.test(file))
-  const rules = whole.filter((file) => !onService.includes(file) && !isSkipped(file))
+  const rules = options.copied ? [] : whole.filter((file) => !onService.includes(file))
   const embedded: Pass = {
     name: 'embedded PostgreSQL',
     files:
@@ -257,9 +253,9 @@ async function runAll(): Promise<boolean> {
 }
 
 /**
- * Runs the files with failed tests again, with nothing beside them. Where all of them pass, the
- * failures count as passed and their files are printed: a test that fails only beside others is
- * flaky, and a whole run must not depend on it. A test that fails twice fails.
+ * Runs the files with failed tests again, with nothing beside them. If all of
+ * them pass, the failures count as passed, and their files are printed. A test that fails only beside
+ * others is flaky, and a whole run must not depend on it. A test that fails twice fails.
  */
 async function repeatFailures(pass: Pass, count: Count): Promise<Count> {
   const locations = count.failures.map((line) => / test at (\S+?):\d+:\d+$/.exec(` ${line}`)?.[1])

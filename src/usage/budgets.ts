@@ -94,7 +94,7 @@ async function lockBudgets(
         .selectFrom('usage_budgets')
         .select(BUDGET_COLUMNS)
         .where('user_id', '=', userId)
-        .where(isOneOf(budgets))
+        .where(matchBudgets(budgets))
         // The same order in all requests makes deadlocks rare; `retryDeadlocks` repeats the others.
         .orderBy('scope')
         .orderBy('period'),
@@ -119,7 +119,7 @@ export function addReserved(
         reserved_nanos: sql`reserved_nanos + ${nanos}`,
       })
       .where('user_id', '=', userId)
-      .where(isOneOf(budgets)),
+      .where(matchBudgets(budgets)),
   )
 }
 
@@ -128,8 +128,9 @@ export function toBudgets(limits: readonly BudgetLimit[]): Budget[] {
 }
 
 /** Faster than a list of values on SQLite. */
-const isOneOf = (budgets: readonly Budget[]) => (e: ExpressionBuilder<Tables, 'usage_budgets'>) =>
-  e.or(budgets.map(({ scope, period }) => e.and({ scope, period })))
+const matchBudgets =
+  (budgets: readonly Budget[]) => (e: ExpressionBuilder<Tables, 'usage_budgets'>) =>
+    e.or(budgets.map(({ scope, period }) => e.and({ scope, period })))
 
 const listParameters = (userId: string, budgets: readonly Budget[]) => [
   userId,

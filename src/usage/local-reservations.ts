@@ -1,6 +1,7 @@
 /**
  * Reservations in memory, where no other process uses the database: a call needs no transaction before
- * it starts. The rows have the use; a process that dies loses only the amounts of calls that died with it.
+ * it starts. The budgets' rows have the used amounts. When the process dies, its calls end, and their
+ * reservations with them.
  */
 import './tables.ts'
 import { LRUCache } from 'lru-cache'
@@ -19,12 +20,13 @@ import {
 } from './budgets.ts'
 import {
   fitRequest,
+  NO_AMOUNTS,
   type Request,
   type ReservationResult,
   type Reservations,
 } from './reservations.ts'
 
-/** Budgets, whose rows are read from memory until they change. */
+/** The number of rows that stay in memory until they change. */
 const ROWS_MAX = 10_000
 
 export class LocalReservations implements Reservations {
@@ -50,7 +52,7 @@ export class LocalReservations implements Reservations {
     // Before anything awaits, so that no other request reads these budgets in between.
     if (result.is === 'reserved' && result.held !== null) {
       this.#held.set(request.id, result.held)
-      this.#change(result.held, 1)
+      this.#addAmounts(result.held, 1)
     }
     if (refusal !== null) {
       await commitAsync(this.#db, (run) => alertOnRefusal({ db: this.#db, run }, request, refusal))
@@ -64,13 +66,13 @@ export class LocalReservations implements Reservations {
       for (const period of periods) this.#rows.delete(nameBudget(userId, scope, period))
     for (const id of ids) {
       const held = this.#held.get(id)
-      if (held !== undefined) this.#change(held, -1)
+      if (held !== undefined) this.#addAmounts(held, -1)
       this.#held.delete(id)
     }
   }
 
   readUnwritten(userId: string, { scope, period }: Budget): Amounts {
-    return this.#reserved.get(nameBudget(userId, scope, period)) ?? NONE
+    return this.#reserved.get(nameBudget(userId, scope, period)) ?? NO_AMOUNTS
   }
 
   /** Returns null while a budget has no row. */
@@ -81,24 +83,22 @@ export class LocalReservations implements Reservations {
       const row = this.#rows.get(name) ?? readBudget(this.#db, userId, scope, period)
       if (row === undefined) return null
       this.#rows.set(name, row)
-      const { tokens, nanos } = this.#reserved.get(name) ?? NONE
+      const { tokens, nanos } = this.#reserved.get(name) ?? NO_AMOUNTS
       budgets.push({ ...row, reserved_tokens: tokens, reserved_nanos: nanos })
     }
     return budgets
   }
 
-  #change({ userId, budgets, tokens, nanos }: Held, sign: 1 | -1): void {
+  #addAmounts({ userId, budgets, tokens, nanos }: Held, sign: 1 | -1): void {
     for (const { scope, period } of budgets) {
       const name = nameBudget(userId, scope, period)
-      const before = this.#reserved.get(name) ?? NONE
+      const before = this.#reserved.get(name) ?? NO_AMOUNTS
       const sum = { tokens: before.tokens + sign * tokens, nanos: before.nanos + sign * nanos }
       if (sum.tokens === 0 && sum.nanos === 0) this.#reserved.delete(name)
       else this.#reserved.set(name, sum)
     }
   }
 }
-
-const NONE: Amounts = { tokens: 0, nanos: 0 }
 
 const nameBudget = (userId: string, scope: string, period: string) => `${userId}|${scope}|${period}`
 

@@ -45,7 +45,11 @@ export type ReservationResult =
   | { is: 'wait'; scope: string }
   | { is: 'exhausted'; scope: string; period: Period | null; unit: 'tokens' | 'nanos' }
 
+export const NO_AMOUNTS: Amounts = { tokens: 0, nanos: 0 }
+
+/** The reserved amounts, in memory (local-reservations.ts) or in rows (shared-reservations.ts). */
 export type Reservations = {
+  /** Reserves the longest answer that fits; the request has at least one limit. */
   reserve(request: Request): Promise<ReservationResult>
   /** Releases ended calls, right after the commit that changed these budgets. */
   release(ids: readonly string[], changed: readonly BudgetChange[]): void

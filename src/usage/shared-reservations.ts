@@ -22,12 +22,11 @@ import {
 import { createQueryCache } from './compiled.ts'
 import {
   fitRequest,
+  NO_AMOUNTS,
   type Request,
   type ReservationResult,
   type Reservations,
 } from './reservations.ts'
-
-const NONE: Amounts = { tokens: 0, nanos: 0 }
 
 const compiled = createQueryCache()
 
@@ -55,7 +54,7 @@ export class SharedReservations implements Reservations {
   /** The settlement has removed the rows. */
   release(): void {}
 
-  readUnwritten = () => NONE
+  readUnwritten = () => NO_AMOUNTS
 
   #reserveAll(requests: Request[]): Promise<ReservationResult[]> {
     return retryDeadlocks(() =>

@@ -202,7 +202,7 @@ export async function reconcileAll(app: TestApp) {
   await app.platform.jobs.enqueue(app.platform.db, RECONCILE_JOB, {}, { key: RECONCILE_JOB })
   await app.settle()
   await app.service.billing.sync()
-  // What the last look found may have enqueued a cancellation.
+  // The last synchronization may have enqueued a cancellation.
   await app.settle()
   return done
 }
